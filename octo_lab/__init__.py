@@ -1,0 +1,1 @@
+"""The AI agent that lives in your Jupyter kernel."""

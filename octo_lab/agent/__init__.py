@@ -1,0 +1,1 @@
+"""One turn: ask the model, run its tools, ask again."""

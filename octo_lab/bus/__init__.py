@@ -1,0 +1,1 @@
+"""One message: bounded queues, lanes and delivery between the world and the sessions."""

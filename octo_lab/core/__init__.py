@@ -1,0 +1,1 @@
+"""Words every part uses: errors, messages, events, ids, clock, text, registry."""

@@ -1,0 +1,98 @@
+"""What happens inside a turn, as the agent tells it: the one event vocabulary.
+
+The agent calls ``Emit`` with each event, in order; it never waits for the listener.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from octo_lab.core.messages import Media, ToolCall
+from octo_lab.core.stream import ReasoningDelta, TextDelta, UsageReported
+
+Decision = Literal["once", "session", "deny"]
+
+
+@dataclass(frozen=True, slots=True)
+class IterationStarted:
+    """The model is asked for the ``number``-th time in this turn, counted from 1."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolQueued:
+    """The model made this call; it has not started yet."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """The call runs."""
+
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgressed:
+    """One more piece of a long call's output."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished:
+    """The call ended; ``seconds`` is its wall time."""
+
+    call_id: str
+    state: Literal["ok", "error", "denied", "cancelled"]
+    output: str
+    seconds: float
+    media: tuple[Media, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAsked:
+    """A call waits for a person. ``detail`` is what would run, ``risk`` why it is asked."""
+
+    approval_id: str
+    call_id: str
+    tool: str
+    detail: str
+    risk: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSettled:
+    """The person, or the policy in their place, has answered."""
+
+    approval_id: str
+    call_id: str
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """One line for the person that is no part of the answer."""
+
+    text: str
+
+
+TurnEvent = (
+    TextDelta
+    | ReasoningDelta
+    | UsageReported
+    | IterationStarted
+    | ToolQueued
+    | ToolStarted
+    | ToolProgressed
+    | ToolFinished
+    | ApprovalAsked
+    | ApprovalSettled
+    | Noticed
+)
+Emit = Callable[[TurnEvent], None]

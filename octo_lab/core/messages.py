@@ -1,0 +1,100 @@
+"""What is said to a model and by it: messages, calls, requests. Pure values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+ToolChoice = Literal["auto", "required", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """A picture or file that travels with a message; ``mime`` is its IANA media type."""
+
+    mime: str
+    data: bytes = field(repr=False)
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call the model made; ``arguments`` is the JSON text exactly as it arrived."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderState:
+    """What one provider wants back verbatim; replayed only to the same provider and model."""
+
+    provider: str
+    model: str
+    blob: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of a transcript.
+
+    ``tool_calls`` belong to an assistant message; ``tool_call_id``, ``tool_name``,
+    ``is_error`` and ``seconds`` to a tool message, which answers exactly one call.
+    """
+
+    role: Role
+    content: str = ""
+    reasoning: str = ""
+    media: tuple[Media, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    tool_name: str = ""
+    is_error: bool = False
+    seconds: float | None = None
+    provider_state: ProviderState | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as a model sees it; ``schema`` is a JSON Schema of type ``object``."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """Everything a provider needs for one answer. ``None`` leaves a choice to the provider.
+
+    ``response_schema`` asks for JSON that fits it (structured output).
+    """
+
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+    tool_choice: ToolChoice = "auto"
+    max_tokens: int | None = None
+    temperature: float | None = None
+    stop: tuple[str, ...] = ()
+    response_schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one or more requests; ``cached_tokens`` are part of ``input_tokens``."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    requests: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            requests=self.requests + other.requests,
+        )

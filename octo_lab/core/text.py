@@ -1,0 +1,38 @@
+"""Text made safe and short."""
+
+from __future__ import annotations
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates by U+FFFD, so that the text always encodes as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def truncate_utf8(text: str, limit: int, suffix: str = "…") -> str:
+    """Cut at a character boundary so that at most ``limit`` bytes remain, then add ``suffix``.
+
+    The suffix comes on top of the limit; a text that fits is returned unchanged.
+    """
+    data = clean(text).encode()
+    if len(data) <= limit:
+        return text
+    return data[:limit].decode(errors="ignore") + suffix
+
+
+def head_and_tail(text: str, limit: int) -> str:
+    """Keep the first two thirds and the last third of ``limit`` characters, and say what went."""
+    if len(text) <= limit:
+        return text
+    head = limit * 2 // 3
+    tail = limit - head
+    return f"{text[:head]}\n[… {len(text) - limit} characters omitted …]\n{text[-tail:]}"
+
+
+def first_line(text: str, limit: int = 80) -> str:
+    """The first non-blank line, cut to ``limit`` characters."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= limit else line[: limit - 1] + "…"

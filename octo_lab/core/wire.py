@@ -1,0 +1,102 @@
+"""Asks, controls and replies as JSON: one protocol for widgets and the WebSocket.
+
+A face sends ``{"type": "ask", "id", "text", "options": {...}}`` or
+``{"type": "control", "id", "name": "stop", "args": {...}}``; it receives the frames of
+``frames.py``, ``{"type": "reply", "id", "reply": {"kind": ..., ...}}`` and
+``{"type": "message", "text", "reply_to", "failed", "hint"}``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import cache
+from typing import Any, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.frames import Json, turn_json
+from octo_lab.core.mail import (
+    AskOptions,
+    Control,
+    ControlReply,
+    EditSession,
+    GetCommands,
+    GetHistory,
+    GetSessions,
+    GetStatus,
+    History,
+    OutboundMessage,
+    RunCommand,
+    Settle,
+    Stop,
+    UseCassette,
+)
+
+_CONTROLS: dict[str, type[Any]] = {
+    "stop": Stop,
+    "settle": Settle,
+    "command": RunCommand,
+    "sessions": GetSessions,
+    "history": GetHistory,
+    "status": GetStatus,
+    "commands": GetCommands,
+    "edit_session": EditSession,
+    "cassette": UseCassette,
+}
+_KINDS = {"Told": "told", "SessionList": "sessions", "Status": "status", "CommandList": "commands"}
+
+
+def decode_control(name: str, args: Json) -> Control:
+    """Read a control; raises UsageError naming what does not fit."""
+    kind = _CONTROLS.get(name)
+    if kind is None:
+        raise UsageError(f"No control named {name!r}", hint=f"known: {', '.join(_CONTROLS)}")
+    return cast(Control, _read(kind, args, name))
+
+
+def decode_options(args: Json) -> AskOptions:
+    """Read the options of an ask; raises UsageError naming what does not fit."""
+    return cast(AskOptions, _read(AskOptions, args, "ask"))
+
+
+def control_json(control: Control) -> Json:
+    """The ``name`` and ``args`` of a control."""
+    name = next(name for name, kind in _CONTROLS.items() if type(control) is kind)
+    return {"name": name, "args": asdict(control)}
+
+
+def reply_json(reply: ControlReply) -> Json:
+    if isinstance(reply, History):
+        turns = [turn_json(turn) for turn in reply.turns]
+        return {"kind": "history", "session": reply.session, "title": reply.title, "turns": turns}
+    data = cast(Json, _adapter(type(reply)).dump_python(reply, mode="json"))
+    return {"kind": _KINDS[type(reply).__name__], **data}
+
+
+def message_frame(message: OutboundMessage) -> Json:
+    return {
+        "type": "message",
+        "id": message.id,
+        "text": message.text,
+        "reply_to": message.reply_to,
+        "failed": message.failed,
+        "hint": message.hint,
+    }
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _read(kind: type[Any], args: Json, name: str) -> object:
+    unknown = set(args) - set(kind.__dataclass_fields__)
+    if unknown:
+        raise UsageError(f"{name!r} takes no {sorted(unknown)[0]!r}")
+    try:
+        return _adapter(kind).validate_python(args)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{name!r}: {where}: {first['msg']}") from None

@@ -1,0 +1,1 @@
+"""Run modes: the gateway in a notebook, in a process, under papermill."""

@@ -1,0 +1,1 @@
+"""Models: the provider port, its wrappers and the wire they share."""

@@ -1,0 +1,1 @@
+"""One file per vendor: a wire format, or facts about one."""

@@ -1,0 +1,1 @@
+"""The notebook face: kernel, magics, display and panels."""

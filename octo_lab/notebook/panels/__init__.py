@@ -1,0 +1,1 @@
+"""Widgets: the live turn and the chat panel."""

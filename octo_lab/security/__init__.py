@@ -1,0 +1,1 @@
+"""Guards at the edges: paths, redaction, environment."""

@@ -1,0 +1,1 @@
+"""What people say and what becomes of it: routing, workers, turns, commands."""

@@ -1,0 +1,1 @@
+"""What is kept: one database, one writer, plain functions over a connection."""

@@ -1,0 +1,1 @@
+"""Shipped fakes: scripted models, memory channels, protocol servers."""

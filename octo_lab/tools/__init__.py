@@ -1,0 +1,1 @@
+"""What the agent can do: the tool value, its policy and the registry."""

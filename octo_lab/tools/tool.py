@@ -1,0 +1,84 @@
+"""A tool as a value: what the model sees of it, and the function that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from octo_lab.core.events import Decision
+from octo_lab.core.messages import Media, ToolCall, ToolSpec
+
+Risk = Literal["read", "write", "execute", "network"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a call gave: text for the model (bounded by the caller) and media."""
+
+    text: str
+    media: tuple[Media, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a person is asked before a call runs. A grant for the session covers ``scope``."""
+
+    call: ToolCall
+    scope: str
+    detail: str
+    risk: str
+
+
+class Approver(Protocol):
+    """Asks a person, or decides by policy where none can answer."""
+
+    async def approve(self, question: Question) -> Decision: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a call may know of its turn.
+
+    ``channel`` is where the turn came from, ``report`` shows a line of progress.
+    """
+
+    workspace: Path
+    channel: str
+    chat_id: str
+    session: str
+    turn_id: str
+    call_id: str
+    report: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool.
+
+    ``schema`` is a JSON Schema of type ``object``; ``parse`` turns the model's JSON object into
+    what ``run`` takes and raises ToolFailed with a message the model can act on. ``channels``
+    limits where the turn may have come from (``None``: anywhere): elsewhere the tool is neither
+    offered nor run. ``asks``: a person approves the first use in a session; ``detail`` says in
+    words what would run. ``timeout`` is in seconds.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    parse: Callable[[Mapping[str, Any]], Any]
+    run: Callable[[ToolContext, Any], Awaitable[ToolResult | str]]
+    group: str
+    risk: Risk = "read"
+    channels: frozenset[str] | None = None
+    asks: bool = False
+    detail: Callable[[Any], str] = str
+    timeout: float = 120.0
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(name=self.name, description=self.description, schema=self.schema)
+
+    def offered_to(self, channel: str) -> bool:
+        return self.channels is None or channel in self.channels
