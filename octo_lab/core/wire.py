@@ -18,6 +18,7 @@ from octo_lab.core.errors import UsageError
 from octo_lab.core.frames import Json, turn_json
 from octo_lab.core.mail import (
     AskOptions,
+    CommandList,
     Control,
     ControlReply,
     EditSession,
@@ -28,8 +29,11 @@ from octo_lab.core.mail import (
     History,
     OutboundMessage,
     RunCommand,
+    SessionList,
     Settle,
+    Status,
     Stop,
+    Told,
     UseCassette,
 )
 
@@ -70,7 +74,7 @@ def reply_json(reply: ControlReply) -> Json:
     if isinstance(reply, History):
         turns = [turn_json(turn) for turn in reply.turns]
         return {"kind": "history", "session": reply.session, "title": reply.title, "turns": turns}
-    data = cast(Json, _adapter(type(reply)).dump_python(reply, mode="json"))
+    data = cast(Json, _adapters()[type(reply).__name__].dump_python(reply, mode="json"))
     return {"kind": _KINDS[type(reply).__name__], **data}
 
 
@@ -86,8 +90,9 @@ def message_frame(message: OutboundMessage) -> Json:
 
 
 @cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+def _adapters() -> dict[str, TypeAdapter[Any]]:
+    kinds = (*_CONTROLS.values(), AskOptions, Told, SessionList, Status, CommandList)
+    return {kind.__name__: TypeAdapter(kind) for kind in kinds}
 
 
 def _read(kind: type[Any], args: Json, name: str) -> object:
@@ -95,7 +100,7 @@ def _read(kind: type[Any], args: Json, name: str) -> object:
     if unknown:
         raise UsageError(f"{name!r} takes no {sorted(unknown)[0]!r}")
     try:
-        return _adapter(kind).validate_python(args)
+        return _adapters()[kind.__name__].validate_python(args)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
