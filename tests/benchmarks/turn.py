@@ -33,7 +33,13 @@ def model_server() -> Iterator[str]:
 
 
 def one_round(python: str, contestant: str, base_url: str) -> float:
-    command = [python, HERE / "contestants" / f"{contestant}.py", base_url, str(CHUNKS), str(TURNS)]
+    command = [
+        python,
+        str(HERE / "contestants" / f"{contestant}.py"),
+        base_url,
+        str(CHUNKS),
+        str(TURNS),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{contestant} failed:\n{done.stderr[-2000:]}")
