@@ -1,0 +1,271 @@
+"""HTTP to models: the only module that imports httpx."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx
+
+from octo_lab.core.errors import ConfigError, OctoError, StreamCut, Unavailable
+from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, read_cassette
+from octo_lab.llm.errors import error_from_reply, shown
+from octo_lab.llm.secret import Secret
+
+MAX_ERROR_BODY = 65_536
+# httpcore scans all connections of a pool at every open and close: small pools stay cheap.
+STREAMS_PER_POOL = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpTimeouts:
+    """Seconds: to connect, and of silence while an answer is awaited or streams."""
+
+    connect: float = 10.0
+    read: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpCall:
+    """One POST of JSON to a model server; ``provider`` and ``model`` name it in errors."""
+
+    provider: str
+    model: str
+    url: str
+    body: bytes = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    api_key: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpReply:
+    """An answer that has begun: its body comes in the pieces the network delivers."""
+
+    content_type: str
+    parts: AsyncIterator[bytes]
+
+
+class ModelHttp:
+    """All HTTP to models, in one event loop; live, recorded to a cassette, or replayed.
+
+    Whoever makes it closes it: ``async with ModelHttp() as http``.
+    """
+
+    def __init__(
+        self, timeouts: HttpTimeouts = HttpTimeouts(), *, https_proxy: str | None = None
+    ) -> None:
+        self._timeouts = timeouts
+        self._proxy = https_proxy
+        self._pools: list[_Pool] = []
+        self._tape: Recorder | Player | None = None
+
+    async def __aenter__(self) -> ModelHttp:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        pools, self._pools = self._pools, []
+        for pool in pools:
+            await pool.client.aclose()
+
+    async def record(self, path: Path) -> None:
+        """From now on keep all traffic in ``path``, a new cassette; raises ConfigError."""
+        self._tape = await anyio.to_thread.run_sync(Recorder.create, path)
+
+    async def replay(self, path: Path) -> CassetteHeader:
+        """From now on answer from ``path``, without network; raises ConfigError."""
+        player = Player(await anyio.to_thread.run_sync(read_cassette, path))
+        self._tape = player
+        return player.header
+
+    def live(self) -> None:
+        """End recording or replaying."""
+        self._tape = None
+
+    @property
+    def replaying(self) -> bool:
+        return isinstance(self._tape, Player)
+
+    @asynccontextmanager
+    async def stream(self, call: HttpCall) -> AsyncGenerator[HttpReply]:
+        """Send the call and open its answer; leaving closes the connection at once.
+
+        Raises the typed error of an answer other than 2xx, Unavailable or StreamCut when the
+        transport fails, also while the body is read inside the context.
+        """
+        pool = self._pool(secure=call.url.startswith("https:"))
+        pool.streams += 1
+        begun = False
+        try:
+            async with pool.client.stream("POST", call.url, **_request(call, self._tape)) as got:
+                if not got.is_success:
+                    raise await _refusal(call, got)
+                begun = True
+                yield HttpReply(content_type=got.headers.get("content-type", ""), parts=_body(got))
+        except (httpx.HTTPError, httpx.InvalidURL) as exc:
+            raise _translate(call, exc, self._timeouts, begun=begun) from exc
+        finally:
+            pool.streams -= 1
+
+    def _pool(self, *, secure: bool) -> _Pool:
+        fitting = [pool for pool in self._pools if pool.secure == secure]
+        free = next((pool for pool in fitting if pool.streams < STREAMS_PER_POOL), None)
+        if free is None:
+            free = _Pool(secure=secure, client=self._client(secure=secure))
+            self._pools.append(free)
+        return free
+
+    def _client(self, *, secure: bool) -> httpx.AsyncClient:
+        # Without TLS no certificates are loaded: that costs 20 ms and a megabyte a client.
+        live = httpx.AsyncHTTPTransport(verify=secure, proxy=self._proxy if secure else None)
+        timeout = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
+        return httpx.AsyncClient(transport=Taped(live), timeout=timeout, trust_env=False)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Pool:
+    secure: bool
+    client: httpx.AsyncClient
+    streams: int = 0
+
+
+class Taped(httpx.AsyncBaseTransport):
+    """A transport that records to, or replays from, the tape a request carries, if any."""
+
+    def __init__(self, live: httpx.AsyncBaseTransport) -> None:
+        self._live = live
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        match request.extensions.get("tape"):
+            case Player() as player:
+                return _replayed(player.answer(request.url.path, request.content))
+            case Recorder() as recorder:
+                return await self._recorded(request, recorder)
+            case _:
+                return await self._live.handle_async_request(request)
+
+    async def _recorded(self, request: httpx.Request, recorder: Recorder) -> httpx.Response:
+        response = await self._live.handle_async_request(request)
+        exchange = recorder.begin(
+            url=str(request.url),
+            body=request.content,
+            source=request.extensions["source"],
+            status=response.status_code,
+            headers=dict(response.headers),
+        )
+        stream = _RecordedStream(response, recorder, exchange)
+        headers, extensions = response.headers, response.extensions
+        return httpx.Response(
+            response.status_code, headers=headers, stream=stream, extensions=extensions
+        )
+
+    async def aclose(self) -> None:
+        await self._live.aclose()
+
+
+class _RecordedStream(httpx.AsyncByteStream):
+    def __init__(self, response: httpx.Response, recorder: Recorder, exchange: Exchange) -> None:
+        self._response = response
+        self._recorder = recorder
+        self._exchange = exchange
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in _body(self._response):
+            self._exchange.parts.append(part)
+            yield part
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._recorder.keep, self._exchange)
+
+
+class _ReplayedStream(httpx.AsyncByteStream):
+    def __init__(self, parts: list[bytes]) -> None:
+        self._parts = parts
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for part in self._parts:
+            await anyio.lowlevel.checkpoint()
+            yield part
+
+
+def _replayed(exchange: Exchange) -> httpx.Response:
+    return httpx.Response(
+        exchange.status, headers=exchange.headers, stream=_ReplayedStream(exchange.parts)
+    )
+
+
+def _request(call: HttpCall, tape: Recorder | Player | None) -> dict[str, Any]:
+    headers = {
+        "content-type": "application/json",
+        "accept": "text/event-stream",
+        "accept-encoding": "identity",
+        **call.headers,
+    }
+    if not all(value.isascii() and value.isprintable() for value in headers.values()):
+        raise ConfigError(
+            f"The key of {call.provider!r} holds characters that no key has",
+            hint="copy it again, without line breaks or quotes",
+        )
+    if tape is None:
+        return {"content": call.body, "headers": headers}
+    extensions = {"tape": tape, "source": (call.provider, call.model, call.api_key)}
+    return {"content": call.body, "headers": headers, "extensions": extensions}
+
+
+def _body(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body as it arrives; unpacked only when a server packs it although asked not to."""
+    if "content-encoding" in response.headers or not isinstance(
+        response.stream, httpx.AsyncByteStream
+    ):
+        return response.aiter_bytes()
+    return aiter(response.stream)
+
+
+async def _refusal(call: HttpCall, response: httpx.Response) -> OctoError:
+    body = bytearray()
+    with anyio.move_on_after(5):
+        async for part in _body(response):
+            body += part
+            if len(body) > MAX_ERROR_BODY:
+                break
+    return error_from_reply(
+        call.provider, response.status_code, response.headers, bytes(body), call.api_key
+    )
+
+
+def _translate(call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun: bool) -> OctoError:
+    where = _where(call.url)
+    if isinstance(exc, httpx.InvalidURL | httpx.UnsupportedProtocol):
+        return ConfigError(
+            f"The base URL of {call.provider!r} is none: {where!r}",
+            hint="it looks like http://host:port/v1",
+        )
+    if isinstance(exc, httpx.ReadTimeout):
+        return Unavailable(
+            f"{call.provider!r} sent nothing for {timeouts.read:g} s", hint="try again"
+        )
+    if begun:
+        return StreamCut(f"The answer of {call.provider!r} was cut off", hint="ask again")
+    reason = shown(str(exc) or type(exc).__name__, call.api_key)
+    return Unavailable(
+        f"{call.provider!r} cannot be reached at {where!r}: {reason}",
+        hint="is the server running, and the base URL right?",
+    )
+
+
+def _where(url: str) -> str:
+    """The host and port of a URL; whatever else it holds (a key, a password) is not shown."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    except ValueError:
+        return "?"
