@@ -1,0 +1,99 @@
+"""The few words and cuts that every rendering of a turn shares."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from octo_lab.core.messages import Usage
+from octo_lab.core.text import first_line, head_and_tail
+from octo_lab.core.turns import ToolBlock, ToolState, TurnSnapshot, TurnState
+
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
+OUTPUT_LIMIT = 4_000
+ARGUMENTS_LIMIT = 8_000
+STATE_SIGNS: dict[ToolState, str] = {
+    "queued": "…",
+    "asking": "?",
+    "running": "▸",
+    "ok": "✓",
+    "error": "✗",
+    "denied": "⊘",
+    "cancelled": "■",
+}
+STATE_WORDS: dict[ToolState, str] = {
+    "queued": "waiting",
+    "asking": "needs your approval",
+    "running": "running",
+    "ok": "done",
+    "error": "failed",
+    "denied": "denied",
+    "cancelled": "stopped",
+}
+ENDINGS: dict[TurnState, str] = {
+    "running": "Answering …",
+    "cancelled": "Stopped. What had arrived is kept.",
+    "interrupted": "Interrupted: the kernel ended before the answer did.",
+}
+
+
+def arguments_of(block: ToolBlock) -> dict[str, Any] | None:
+    """The call's arguments, or None when the model sent no JSON object."""
+    try:
+        value = json.loads(block.arguments or "{}")
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def code_of(block: ToolBlock) -> tuple[str, str]:
+    """What a card shows as the input of a call: the text and its language."""
+    arguments = arguments_of(block)
+    if arguments is None:
+        return block.arguments[:ARGUMENTS_LIMIT], ""
+    if list(arguments) == ["code"] and isinstance(arguments["code"], str):
+        return arguments["code"][:ARGUMENTS_LIMIT], "python"
+    if not arguments:
+        return "", ""
+    return json.dumps(arguments, ensure_ascii=False, indent=2)[:ARGUMENTS_LIMIT], "json"
+
+
+def gist_of(block: ToolBlock) -> str:
+    """One line that tells what a call does."""
+    arguments = arguments_of(block)
+    if arguments is None:
+        return first_line(block.arguments)
+    if list(arguments) == ["code"]:
+        return first_line(str(arguments["code"]))
+    return first_line(", ".join(f"{name}={_short(value)}" for name, value in arguments.items()))
+
+
+def _short(value: object) -> str:
+    return first_line(json.dumps(value, ensure_ascii=False), 60)
+
+
+def output_of(block: ToolBlock, limit: int = OUTPUT_LIMIT) -> str:
+    """The call's output as text: no terminal colours, bounded."""
+    return head_and_tail(_TERMINAL_CODE.sub("", block.output).strip("\n"), limit)
+
+
+def seconds_text(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def footer_parts(turn: TurnSnapshot) -> list[str]:
+    """Model, tokens and time, as far as they are known."""
+    parts = [turn.model, *_usage_parts(turn.usage)]
+    if turn.seconds is not None:
+        parts.append(seconds_text(turn.seconds))
+    return [part for part in parts if part]
+
+
+def _usage_parts(usage: Usage) -> list[str]:
+    if not usage.input_tokens and not usage.output_tokens:
+        return []
+    return [f"{usage.input_tokens:,} tokens in", f"{usage.output_tokens:,} out"]
