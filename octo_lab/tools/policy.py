@@ -1,0 +1,88 @@
+"""Which tools a turn may use, and who must say yes before one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import anyio
+
+from octo_lab.core.errors import ToolDenied
+from octo_lab.core.events import Decision
+from octo_lab.core.messages import ToolCall
+from octo_lab.tools.tool import Approver, Question, Tool
+
+
+def select_tools(
+    tools: Iterable[Tool],
+    *,
+    channel: str,
+    patterns: Sequence[str] | None = None,
+    allow: Sequence[str] = ("*",),
+    deny: Sequence[str] = (),
+) -> list[Tool]:
+    """The tools offered to one turn.
+
+    A pattern is a name with ``*``, or ``group:NAME``. ``patterns`` is the turn's own wish
+    (``None``: all, empty: none), ``allow`` the owner's (empty: all); ``deny`` wins over both.
+    """
+
+    def offered(tool: Tool) -> bool:
+        return (
+            tool.offered_to(channel)
+            and (patterns is None or _matches(tool, patterns))
+            and (not allow or _matches(tool, allow))
+            and not _matches(tool, deny)
+        )
+
+    return [tool for tool in tools if offered(tool)]
+
+
+def _matches(tool: Tool, patterns: Iterable[str]) -> bool:
+    names = (tool.name, f"group:{tool.group}")
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+
+
+async def get_approval(tool: Tool, call: ToolCall, args: Any, approver: Approver) -> None:
+    """Ask before a tool that ``asks`` runs; raises ToolDenied when the answer is no."""
+    if not tool.asks:
+        return
+    question = Question(call=call, scope=tool.name, detail=tool.detail(args), risk=tool.risk)
+    if await approver.approve(question) == "deny":
+        raise ToolDenied(
+            f"The use of {tool.name!r} was denied",
+            hint="do not try it again in this turn; go on without it, or say what you need",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An approver that always gives the same answer: for policies, where nobody can be asked."""
+
+    decision: Decision
+
+    async def approve(self, question: Question) -> Decision:
+        return self.decision
+
+
+class Remembering:
+    """Keeps the grants of one session, so that a person is asked once per scope.
+
+    Calls of one scope that come together wait for the one answer.
+    """
+
+    def __init__(self, approver: Approver, granted: Iterable[str] = ()) -> None:
+        self._approver = approver
+        self._granted = set(granted)
+        self._locks: dict[str, anyio.Lock] = {}
+
+    async def approve(self, question: Question) -> Decision:
+        async with self._locks.setdefault(question.scope, anyio.Lock()):
+            if question.scope in self._granted:
+                return "session"
+            decision = await self._approver.approve(question)
+            if decision == "session":
+                self._granted.add(question.scope)
+            return decision

@@ -1,0 +1,69 @@
+"""The tools there are: the built-in ones and those of installed plugins."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+from octo_lab.tools.tool import Tool
+
+log = logging.getLogger(__name__)
+
+GROUP = "octo_lab.tools"
+BUILTIN: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedTools:
+    """What the plugins gave, and one line for each that could not be used."""
+
+    tools: tuple[Tool, ...]
+    problems: tuple[str, ...]
+
+
+def builtin_tools() -> tuple[Tool, ...]:
+    """The tools that come with octo_lab and need no kernel."""
+    return BUILTIN
+
+
+def plugin_tools(entries: Iterable[EntryPoint] | None = None) -> LoadedTools:
+    """Load the tools of installed plugins (entry-point group ``octo_lab.tools``).
+
+    An entry point names a ``Tool`` or a sequence of them. One that fails to load, or takes the
+    name of another tool, is reported and left out.
+    """
+    found = entry_points(group=GROUP) if entries is None else entries
+    tools: dict[str, Tool] = {}
+    problems: list[str] = []
+    for entry in found:
+        loaded = _load(entry)
+        if isinstance(loaded, str):
+            problems.append(loaded)
+            continue
+        problems += _add(tools, loaded, entry.name)
+    return LoadedTools(tools=tuple(tools.values()), problems=tuple(problems))
+
+
+def _load(entry: EntryPoint) -> tuple[Tool, ...] | str:
+    try:
+        loaded = entry.load()
+    except Exception as exc:
+        log.warning("Tool plugin %r", entry.name, exc_info=exc)
+        return f"The tool plugin {entry.name!r} could not be loaded: {type(exc).__name__}: {exc}"
+    tools = (loaded,) if isinstance(loaded, Tool) else loaded
+    if isinstance(tools, (tuple, list)) and all(isinstance(tool, Tool) for tool in tools):
+        return tuple(tools)
+    return f"The tool plugin {entry.name!r} gives {type(loaded).__name__}, not a Tool"
+
+
+def _add(tools: dict[str, Tool], loaded: tuple[Tool, ...], plugin: str) -> list[str]:
+    taken = {tool.name for tool in BUILTIN} | set(tools)
+    problems = [
+        f"The tool {tool.name!r} of plugin {plugin!r} is left out: the name is taken"
+        for tool in loaded
+        if tool.name in taken
+    ]
+    tools.update({tool.name: tool for tool in loaded if tool.name not in taken})
+    return problems
