@@ -1,0 +1,44 @@
+"""The open channels by name, with one write lock per address they share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
+
+import anyio
+
+from octo_lab.bus.ports import Channel
+from octo_lab.core.errors import DeliveryRejected
+from octo_lab.core.keys import ChatAddress
+
+
+class Channels:
+    """Where messages can go. Whoever writes to an address holds its lock meanwhile."""
+
+    def __init__(self, channels: Iterable[Channel] = ()) -> None:
+        self._channels = {channel.name: channel for channel in channels}
+        self._locks: WeakValueDictionary[ChatAddress, anyio.Lock] = WeakValueDictionary()
+
+    def add(self, channel: Channel) -> None:
+        self._channels[channel.name] = channel
+
+    def remove(self, name: str) -> None:
+        self._channels.pop(name, None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._channels)
+
+    def __getitem__(self, name: str) -> Channel:
+        """The channel called ``name``; raises DeliveryRejected."""
+        try:
+            return self._channels[name]
+        except KeyError:
+            raise DeliveryRejected(f"No channel named {name!r} is open") from None
+
+    @asynccontextmanager
+    async def writing(self, address: ChatAddress) -> AsyncGenerator[None]:
+        lock = self._locks.setdefault(address, anyio.Lock())
+        async with lock:
+            yield
