@@ -1,0 +1,120 @@
+"""Reading turns back: the path from a session's head to its beginning."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import CTE, BindParameter, Connection, RowMapping, bindparam, literal_column, select
+
+from octo_lab.core.messages import Message, Usage
+from octo_lab.core.turns import TurnState
+from octo_lab.storage.messages import message_of
+from octo_lab.storage.schema import messages, turns
+from octo_lab.storage.sessions import needed_session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRow:
+    """One turn. ``parent`` is the turn it follows; ``partial`` matters only while it runs."""
+
+    id: str
+    session_id: str
+    parent: str | None
+    depth: int
+    state: TurnState
+    prompt: str
+    slot: str
+    message_id: str
+    model: str
+    provider: str
+    usage: Usage = Usage()
+    error: str = ""
+    hint: str = ""
+    partial: str = ""
+    started_at: datetime
+    ended_at: datetime | None = None
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """A turn and its messages, the user's first."""
+
+    turn: TurnRow
+    messages: tuple[Message, ...]
+
+
+def _path() -> CTE:
+    """The newest ``limit`` turns from ``head`` back, without ``stop`` and what is before it."""
+    stop: BindParameter[str] = bindparam("stop")
+    newest = (
+        select(turns.c.id, turns.c.parent, literal_column("1").label("place"))
+        .where(turns.c.id == bindparam("head"), turns.c.id != stop)
+        .cte("path", recursive=True)
+    )
+    older = (
+        select(turns.c.id, turns.c.parent, newest.c.place + 1)
+        .join(newest, turns.c.id == newest.c.parent)
+        .where(turns.c.id != stop, newest.c.place < bindparam("limit"))
+    )
+    return newest.union_all(older)
+
+
+_PATH = _path()
+_IDS = select(_PATH.c.id).order_by(_PATH.c.place)
+_TURNS = select(turns).join(_PATH, turns.c.id == _PATH.c.id).order_by(_PATH.c.place.desc())
+_MESSAGES = select(messages).join(_PATH, messages.c.turn_id == _PATH.c.id).order_by(messages.c.id)
+_UNLIMITED = 2**31 - 1
+
+
+def load_turns(
+    db: Connection, session_id: str, *, context_only: bool, limit: int = 1000
+) -> list[TurnRecord]:
+    """The newest turns of a dialog, oldest first; ``context_only``: those after its cursor."""
+    session = needed_session(db, session_id)
+    where = {
+        "head": session.head or "",
+        "stop": (context_only and session.cursor) or "",
+        "limit": limit,
+    }
+    rows = db.execute(_TURNS, where).mappings().all()
+    said: dict[str, list[Message]] = defaultdict(list)
+    for row in db.execute(_MESSAGES, where).mappings():
+        said[row["turn_id"]].append(message_of(db, row))
+    return [TurnRecord(turn=_turn_of(row), messages=tuple(said[row["id"]])) for row in rows]
+
+
+def on_path(db: Connection, head: str, cursor: str | None, wanted: Container[str]) -> str | None:
+    """The newest of the ``wanted`` turns between ``head`` and ``cursor``."""
+    where = {"head": head, "stop": cursor or "", "limit": _UNLIMITED}
+    return next((turn for turn in db.scalars(_IDS, where) if turn in wanted), None)
+
+
+def _turn_of(row: RowMapping) -> TurnRow:
+    return TurnRow(
+        id=row["id"],
+        session_id=row["session_id"],
+        parent=row["parent"],
+        depth=row["depth"],
+        state=row["state"],
+        prompt=row["prompt"],
+        slot=row["slot"],
+        message_id=row["message_id"],
+        model=row["model"],
+        provider=row["provider"],
+        usage=Usage(
+            input_tokens=row["input_tokens"],
+            output_tokens=row["output_tokens"],
+            cached_tokens=row["cached_tokens"],
+            requests=row["requests"],
+        ),
+        error=row["error"],
+        hint=row["hint"],
+        partial=row["partial"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        owner=row["owner"],
+    )

@@ -1,0 +1,86 @@
+"""Pictures and files of messages, kept by their SHA-256 beside the database."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from octo_lab.core.errors import StorageError
+from octo_lab.core.ids import new_id
+from octo_lab.core.messages import Media
+from octo_lab.storage.engines import MEDIA
+
+
+def keep_media(db: Connection, media: Sequence[Media]) -> str:
+    """Write what is not there yet; return what the message's row remembers of it."""
+    if not media:
+        return ""
+    folder = _folder(db)
+    if folder is None:
+        raise StorageError(
+            "There is no folder for media", hint="open the database with a media folder"
+        )
+    return json.dumps(
+        [{"sha256": _keep(folder, m.data), "mime": m.mime, "name": m.name} for m in media]
+    )
+
+
+def read_media(db: Connection, remembered: str) -> tuple[Media, ...]:
+    """What is still there; a file that went missing is left out."""
+    folder = _folder(db) if remembered else None
+    if folder is None:
+        return ()
+    kept = [(entry, _read(folder / entry["sha256"])) for entry in json.loads(remembered)]
+    return tuple(
+        Media(mime=entry["mime"], name=entry["name"], data=data)
+        for entry, data in kept
+        if data is not None
+    )
+
+
+def _folder(db: Connection) -> Path | None:
+    folder: Path | None = db.get_execution_options().get(MEDIA)
+    return folder
+
+
+def _keep(folder: Path, data: bytes) -> str:
+    name = sha256(data).hexdigest()
+    target = folder / name
+    try:
+        if not target.exists():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(folder / f".{name}.{new_id()}", target, data)
+    except OSError as exc:
+        raise StorageError(
+            f"Cannot write {str(target)!r}: {exc.strerror}",
+            hint="free some space, or allow writing to this folder",
+        ) from exc
+    return name
+
+
+def _write(draft: Path, target: Path, data: bytes) -> None:
+    """Whole or not at all, whatever happens to the process or the machine."""
+    try:
+        with open(draft, "xb", opener=_private) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

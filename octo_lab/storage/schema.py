@@ -1,0 +1,124 @@
+"""The tables. Every change here needs a new revision in ``migrations/versions``.
+
+Turns form a tree through ``parent``; a session is a pointer (``head``) into it, as a git branch
+is. At most one turn of a session runs at a time: a unique index says so, and this running turn
+is the session's lease.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    text,
+)
+
+from octo_lab.storage.columns import Instant, Words
+
+REVISION = "0001"
+
+metadata = MetaData()
+Id = String(64)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("session_id", Id, nullable=False),
+    Column("parent", Id, ForeignKey("turns.id"), index=True),
+    Column("depth", Integer, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("prompt", Words, nullable=False),
+    Column("slot", Words, nullable=False),
+    Column("message_id", Words, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("provider", Words, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("cached_tokens", BigInteger, nullable=False),
+    Column("requests", BigInteger, nullable=False),
+    Column("error", Words, nullable=False),
+    Column("hint", Words, nullable=False),
+    Column("partial", Words, nullable=False),
+    Column("started_at", Instant, nullable=False),
+    Column("ended_at", Instant),
+    Column("owner", Id, nullable=False),
+)
+_RUNNING = text("state = 'running'")
+Index(
+    "one_running_turn",
+    turns.c.session_id,
+    unique=True,
+    sqlite_where=_RUNNING,
+    postgresql_where=_RUNNING,
+)
+_SLOTTED = text("slot <> ''")
+Index("turns_by_slot", turns.c.slot, sqlite_where=_SLOTTED, postgresql_where=_SLOTTED)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("turn_id", Id, ForeignKey("turns.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("role", String(16), nullable=False),
+    Column("content", Words, nullable=False),
+    Column("reasoning", Words, nullable=False),
+    Column("media", Words, nullable=False),
+    Column("tool_calls", Words, nullable=False),
+    Column("tool_call_id", Words, nullable=False),
+    Column("tool_name", Words, nullable=False),
+    Column("is_error", Boolean, nullable=False),
+    Column("seconds", Float),
+    Column("provider_state", Words, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("profile", Words, nullable=False),
+    Column("channel", Words, nullable=False),
+    Column("chat_id", Words, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("workspace", Words, nullable=False),
+    Column("head", Id, ForeignKey("turns.id"), index=True),
+    Column("cursor", Id, ForeignKey("turns.id"), index=True),
+    Column("archived", Boolean, nullable=False),
+    Column("model", Words),
+    Column("turns", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Index("sessions_of_chat", "profile", "channel", "chat_id", "updated_at"),
+)
+
+current_sessions = Table(
+    "current_sessions",
+    metadata,
+    Column("profile", Words, primary_key=True),
+    Column("channel", Words, primary_key=True),
+    Column("chat_id", Words, primary_key=True),
+    Column("workspace", Words, primary_key=True),
+    Column("session_id", Id, ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    Index("current_by_session", "session_id"),
+)
+
+owners = Table(
+    "owners",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("pid", Integer, nullable=False),
+    Column("process_started", Float(53), nullable=False),
+    Column("boot_id", Words, nullable=False),
+    Column("host", Words, nullable=False),
+    Column("heartbeat_at", Instant, nullable=False),
+)

@@ -1,0 +1,294 @@
+"""Sessions: the dialogs of a chat, each a pointer into the tree of turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from octo_lab.core.clock import utc_now
+from octo_lab.core.errors import UsageError
+from octo_lab.core.ids import new_id
+from octo_lab.core.keys import ChatAddress, SessionKey
+from octo_lab.storage.schema import current_sessions, messages, sessions, turns
+
+_SHORTEST_PREFIX = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """One dialog. ``head`` is its newest turn, its context starts after the turn ``cursor``."""
+
+    id: str
+    address: ChatAddress
+    title: str
+    workspace: str
+    head: str | None
+    cursor: str | None
+    archived: bool
+    model: str | None
+    turns: int
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def key(self) -> SessionKey:
+        return self.address.dialog(self.id)
+
+
+def create_session(
+    db: Connection, address: ChatAddress, *, title: str = "", workspace: str = ""
+) -> SessionRow:
+    """A new, empty dialog; it does not become the current one."""
+    now = utc_now()
+    session = SessionRow(
+        id=new_id(),
+        address=address,
+        title=title,
+        workspace=workspace,
+        head=None,
+        cursor=None,
+        archived=False,
+        model=None,
+        turns=0,
+        created_at=now,
+        updated_at=now,
+    )
+    insert_session(db, session)
+    return session
+
+
+_INSERT = insert(sessions)
+
+
+def insert_session(db: Connection, session: SessionRow) -> None:
+    db.execute(
+        _INSERT,
+        {
+            "id": session.id,
+            **_chat(session.address),
+            "title": session.title,
+            "workspace": session.workspace,
+            "head": session.head,
+            "cursor": session.cursor,
+            "archived": session.archived,
+            "model": session.model,
+            "turns": session.turns,
+            "created_at": session.created_at,
+            "updated_at": session.updated_at,
+        },
+    )
+
+
+def current_session(
+    db: Connection, address: ChatAddress, *, workspace: str | None = None
+) -> SessionRow | None:
+    """The dialog this chat is in; ``workspace`` tells apart equal chats of two workspaces."""
+    current = current_sessions.c
+    query = (
+        select(sessions)
+        .join(current_sessions, current.session_id == sessions.c.id)
+        .where(*(current[name] == value for name, value in _chat(address).items()))
+        .order_by(sessions.c.updated_at.desc())
+        .limit(1)
+    )
+    if workspace is not None:
+        query = query.where(current.workspace == workspace)
+    return _first(db, query)
+
+
+def make_current(db: Connection, address: ChatAddress, session_id: str) -> None:
+    """From now on this chat is in that dialog; raises UsageError when it does not exist."""
+    session = needed_session(db, session_id)
+    where = {**_chat(address), "workspace": session.workspace}
+    current = current_sessions.c
+    db.execute(
+        delete(current_sessions).where(*(current[name] == value for name, value in where.items()))
+    )
+    db.execute(insert(current_sessions).values(**where, session_id=session_id))
+
+
+_BY_ID = select(sessions).where(sessions.c.id == bindparam("id"))
+_BY_ID_LOCKED = _BY_ID.with_for_update()
+
+
+def get_session(db: Connection, session_id: str) -> SessionRow | None:
+    return _one(db, _BY_ID, session_id)
+
+
+def needed_session(db: Connection, session_id: str, *, lock: bool = False) -> SessionRow:
+    """The dialog, locked against other writers if asked; raises UsageError."""
+    session = _one(db, _BY_ID_LOCKED if lock else _BY_ID, session_id)
+    if session is None:
+        raise UsageError(f"No session {session_id!r}", hint="list them with `/sessions`")
+    return session
+
+
+def find_session(
+    db: Connection, address: ChatAddress, name: str, *, workspace: str | None = None
+) -> SessionRow | None:
+    """By id, by title, or by a unique beginning of the id; raises UsageError when ambiguous."""
+    mine = _of_chat(address, workspace)
+    for condition in _namings(name):
+        found = _all(db, select(sessions).where(mine, condition))
+        if fresh := [session for session in found if not session.archived]:
+            found = fresh
+        if len(found) > 1:
+            raise _ambiguous(name, found)
+        if found:
+            return found[0]
+    return None
+
+
+def _namings(name: str) -> list[ColumnElement[bool]]:
+    exact: list[ColumnElement[bool]] = [sessions.c.id == name, sessions.c.title == name]
+    if len(name) < _SHORTEST_PREFIX:
+        return exact
+    return [*exact, sessions.c.id.startswith(name.lower(), autoescape=True)]
+
+
+def _ambiguous(name: str, found: list[SessionRow]) -> UsageError:
+    ids = ", ".join(session.id for session in found[:5])
+    return UsageError(f"{len(found)} sessions are called {name!r}", hint=f"name one by id: {ids}")
+
+
+def list_sessions(
+    db: Connection,
+    address: ChatAddress,
+    *,
+    query: str = "",
+    limit: int = 200,
+    archived: bool = False,
+    workspace: str | None = None,
+) -> list[SessionRow]:
+    """Newest first; ``query`` filters by title and by what was said; ``archived`` adds those."""
+    statement = select(sessions).where(_of_chat(address, workspace))
+    if not archived:
+        statement = statement.where(sessions.c.archived.is_(False))
+    if query.strip():
+        statement = statement.where(_mentions(query.strip()))
+    newest = (sessions.c.updated_at.desc(), sessions.c.id.desc())
+    return _all(db, statement.order_by(*newest).limit(limit))
+
+
+def _mentions(words: str) -> ColumnElement[bool]:
+    """A dialog says it when its head descends from a turn that says it."""
+    said = (
+        select(turns.c.id)
+        .where(
+            or_(
+                turns.c.prompt.icontains(words, autoescape=True),
+                exists().where(
+                    messages.c.turn_id == turns.c.id,
+                    messages.c.role.in_(("user", "assistant")),
+                    messages.c.content.icontains(words, autoescape=True),
+                ),
+            )
+        )
+        .cte("said", recursive=True)
+    )
+    after = said.union(select(turns.c.id).join(said, turns.c.parent == said.c.id))
+    return or_(
+        sessions.c.title.icontains(words, autoescape=True),
+        sessions.c.head.in_(select(after.c.id)),
+    )
+
+
+def rename_session(db: Connection, session_id: str, title: str) -> None:
+    _change(db, session_id, title=title)
+
+
+def archive_session(db: Connection, session_id: str, archived: bool) -> None:
+    _change(db, session_id, archived=archived)
+
+
+def set_model(db: Connection, session_id: str, model: str | None) -> None:
+    _change(db, session_id, model=model)
+
+
+def clear_context(db: Connection, session_id: str) -> None:
+    """The next turn starts with an empty context; every row stays."""
+    _change(db, session_id, cursor=sessions.c.head, updated_at=utc_now())
+
+
+def delete_session(db: Connection, session_id: str) -> None:
+    """Delete the dialog, and those of its turns that no other dialog holds."""
+    session = needed_session(db, session_id, lock=True)
+    db.execute(delete(sessions).where(sessions.c.id == session_id))
+    turn_id = session.head
+    while turn_id is not None and not _held(db, turn_id):
+        parent = db.scalar(select(turns.c.parent).where(turns.c.id == turn_id))
+        db.execute(delete(turns).where(turns.c.id == turn_id))
+        turn_id = parent
+
+
+def _held(db: Connection, turn_id: str) -> bool:
+    held = or_(
+        exists().where(turns.c.parent == turn_id),
+        exists().where(sessions.c.head == turn_id),
+        exists().where(sessions.c.cursor == turn_id),
+    )
+    return bool(db.scalar(select(held)))
+
+
+def _change(db: Connection, session_id: str, **values: Any) -> None:
+    changed = db.execute(update(sessions).where(sessions.c.id == session_id).values(**values))
+    if not changed.rowcount:
+        raise UsageError(f"No session {session_id!r}", hint="list them with `/sessions`")
+
+
+def _chat(address: ChatAddress) -> dict[str, str]:
+    return {
+        "profile": address.profile,
+        "channel": address.channel,
+        "chat_id": address.chat_id,
+    }
+
+
+def _of_chat(address: ChatAddress, workspace: str | None) -> ColumnElement[bool]:
+    names = {**_chat(address), **({} if workspace is None else {"workspace": workspace})}
+    return and_(*(sessions.c[name] == value for name, value in names.items()))
+
+
+def _one(db: Connection, statement: Any, session_id: str) -> SessionRow | None:
+    row = db.execute(statement, {"id": session_id}).mappings().first()
+    return None if row is None else _session_of(row)
+
+
+def _first(db: Connection, statement: Any) -> SessionRow | None:
+    row = db.execute(statement).mappings().first()
+    return None if row is None else _session_of(row)
+
+
+def _all(db: Connection, statement: Any) -> list[SessionRow]:
+    return [_session_of(row) for row in db.execute(statement).mappings()]
+
+
+def _session_of(row: RowMapping) -> SessionRow:
+    return SessionRow(
+        id=row["id"],
+        address=ChatAddress(profile=row["profile"], channel=row["channel"], chat_id=row["chat_id"]),
+        title=row["title"],
+        workspace=row["workspace"],
+        head=row["head"],
+        cursor=row["cursor"],
+        archived=row["archived"],
+        model=row["model"],
+        turns=row["turns"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

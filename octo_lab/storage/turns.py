@@ -1,0 +1,256 @@
+"""Turns: begun, grown step by step, finished; each change is one whole transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Required, TypedDict, Unpack
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from octo_lab.core.clock import utc_now
+from octo_lab.core.errors import SessionBusy, SessionMoved, StorageError
+from octo_lab.core.ids import new_id
+from octo_lab.core.messages import Message, Usage
+from octo_lab.core.turns import TurnState
+from octo_lab.storage.history import TurnRecord, TurnRow, load_turns, on_path
+from octo_lab.storage.messages import insert_messages
+from octo_lab.storage.owners import interrupt, living_owner
+from octo_lab.storage.schema import sessions, turns
+from octo_lab.storage.sessions import SessionRow, insert_session, needed_session
+
+__all__ = [
+    "NewTurn",
+    "TurnRecord",
+    "TurnRow",
+    "append_step",
+    "begin_turn",
+    "finish_turn",
+    "load_turns",
+    "save_partial",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """What a turn starts from. ``slot`` and ``replace``: see ``begin_turn``."""
+
+    session_id: str
+    message: Message
+    prompt: str
+    message_id: str
+    slot: str = ""
+    replace: bool = True
+    model: str
+    provider: str
+    turn_id: str = field(default_factory=new_id)
+
+
+def begin_turn(db: Connection, new: NewTurn, *, owner: str) -> TurnRow:
+    """Store the turn as running, with the user's message; it becomes the session's head.
+
+    If a turn from the same ``slot`` is on the session's path and ``replace`` is set, the session
+    first goes back to before that turn; what it leaves stays reachable as a session of its own.
+    Raises SessionBusy while a turn of another living owner runs in the session.
+    """
+    if new.message.role != "user":
+        raise StorageError("A turn begins with a message of the user", hint="give it one")
+    session = needed_session(db, new.session_id, lock=True)
+    _take_lease(db, session.id, owner)
+    session = _step_back(db, session, new)
+    turn = _new_row(session, new, owner)
+    _insert_turn(db, turn)
+    insert_messages(db, turn.id, [new.message], turn.started_at)
+    _move_head(db, session.id, turn.id, turn.depth, turn.started_at)
+    return turn
+
+
+_RUNNING = select(turns.c.id, turns.c.owner, turns.c.partial).where(
+    turns.c.session_id == bindparam("session"), turns.c.state == "running"
+)
+
+
+def _take_lease(db: Connection, session_id: str, owner: str) -> None:
+    """One running turn per session; one that nobody can finish any more is closed."""
+    running = db.execute(_RUNNING, {"session": session_id}).first()
+    if running is None:
+        return
+    holder = None if running.owner == owner else living_owner(db, running.owner)
+    if holder is not None:
+        raise SessionBusy(
+            f"This session is busy in kernel {holder.pid}",
+            hint="wait, start another with `/new`, or name one with `-s NAME`",
+        )
+    interrupt(db, running.id, running.partial)
+
+
+_OF_SLOT = select(turns.c.id, turns.c.depth, turns.c.parent).where(
+    turns.c.slot == bindparam("slot")
+)
+
+
+def _step_back(db: Connection, session: SessionRow, new: NewTurn) -> SessionRow:
+    if not new.slot or not new.replace or session.head is None:
+        return session
+    same = {row.id: row for row in db.execute(_OF_SLOT, {"slot": new.slot})}
+    last = on_path(db, session.head, session.cursor, same) if same else None
+    if last is None:
+        return session
+    insert_session(db, _kept(session))
+    return replace(session, head=same[last].parent, turns=same[last].depth - 1)
+
+
+def _kept(session: SessionRow) -> SessionRow:
+    """The path that is left behind, as a session of its own."""
+    now = utc_now()
+    title = f"{session.title} (before {now.astimezone():%H:%M})".strip()
+    return replace(session, id=new_id(), title=title, created_at=now, updated_at=now)
+
+
+def _new_row(session: SessionRow, new: NewTurn, owner: str) -> TurnRow:
+    return TurnRow(
+        id=new.turn_id,
+        session_id=session.id,
+        parent=session.head,
+        depth=session.turns + 1,
+        state="running",
+        prompt=new.prompt,
+        slot=new.slot,
+        message_id=new.message_id,
+        model=new.model,
+        provider=new.provider,
+        started_at=utc_now(),
+        owner=owner,
+    )
+
+
+_INSERT = insert(turns)
+
+
+def _insert_turn(db: Connection, turn: TurnRow) -> None:
+    db.execute(
+        _INSERT,
+        {
+            "id": turn.id,
+            "session_id": turn.session_id,
+            "parent": turn.parent,
+            "depth": turn.depth,
+            "state": turn.state,
+            "prompt": turn.prompt,
+            "slot": turn.slot,
+            "message_id": turn.message_id,
+            "model": turn.model,
+            "provider": turn.provider,
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "cached_tokens": 0,
+            "requests": 0,
+            "error": turn.error,
+            "hint": turn.hint,
+            "partial": turn.partial,
+            "started_at": turn.started_at,
+            "ended_at": None,
+            "owner": turn.owner,
+        },
+    )
+
+
+_HEAD = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("session"))
+    .values(head=bindparam("turn"), turns=bindparam("depth"), updated_at=bindparam("now"))
+)
+
+
+def _move_head(db: Connection, session: str, turn: str, depth: int, now: datetime) -> None:
+    db.execute(_HEAD, {"session": session, "turn": turn, "depth": depth, "now": now})
+
+
+_MINE = (
+    turns.c.id == bindparam("turn"),
+    turns.c.owner == bindparam("holder"),
+    turns.c.state == "running",
+)
+_PARTIAL = update(turns).where(*_MINE).values(partial=bindparam("text"))
+
+
+def append_step(db: Connection, turn_id: str, owner: str, messages: Sequence[Message]) -> None:
+    """Add an assistant message and the results of its calls; the partial text is now part of it.
+
+    Raises SessionMoved when the turn does not run under ``owner`` any more.
+    """
+    save_partial(db, turn_id, owner, "")
+    insert_messages(db, turn_id, messages, utc_now())
+
+
+def save_partial(db: Connection, turn_id: str, owner: str, text: str) -> None:
+    """Keep the unfinished reply as shown, should the process die. Raises SessionMoved."""
+    changed = db.execute(_PARTIAL, {"turn": turn_id, "holder": owner, "text": text})
+    if not changed.rowcount:
+        raise _moved(turn_id)
+
+
+_FINISH = (
+    update(turns)
+    .where(*_MINE)
+    .values(
+        state=bindparam("ended"),
+        input_tokens=bindparam("input"),
+        output_tokens=bindparam("output"),
+        cached_tokens=bindparam("cached"),
+        requests=bindparam("asked"),
+        error=bindparam("failure"),
+        hint=bindparam("advice"),
+        partial="",
+        ended_at=bindparam("now"),
+    )
+)
+_TOUCH = (
+    update(sessions).where(sessions.c.head == bindparam("turn")).values(updated_at=bindparam("now"))
+)
+
+
+class TurnEnd(TypedDict, total=False):
+    """How a turn ended: the keywords of ``finish_turn``."""
+
+    owner: Required[str]
+    state: Required[TurnState]
+    messages: Sequence[Message]
+    usage: Usage
+    error: str
+    hint: str
+
+
+def finish_turn(db: Connection, turn_id: str, **end: Unpack[TurnEnd]) -> None:
+    """Store the last messages and how the turn ended, and free the session.
+
+    Raises SessionMoved when the turn does not run under ``owner`` any more.
+    """
+    if end["state"] == "running":
+        raise StorageError("A finished turn does not run", hint="give the state it ended in")
+    now = utc_now()
+    usage = end.get("usage", Usage())
+    values = {
+        "turn": turn_id,
+        "holder": end["owner"],
+        "ended": end["state"],
+        "input": usage.input_tokens,
+        "output": usage.output_tokens,
+        "cached": usage.cached_tokens,
+        "asked": usage.requests,
+        "failure": end.get("error", ""),
+        "advice": end.get("hint", ""),
+        "now": now,
+    }
+    if not db.execute(_FINISH, values).rowcount:
+        raise _moved(turn_id)
+    insert_messages(db, turn_id, end.get("messages", ()), now)
+    db.execute(_TOUCH, {"turn": turn_id, "now": now})
+
+
+def _moved(turn_id: str) -> SessionMoved:
+    return SessionMoved(
+        f"Turn {turn_id!r} is no longer running here",
+        hint="another kernel took the session over; ask again",
+    )
