@@ -1,0 +1,129 @@
+"""Shows one turn in the output of the cell that asked."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Protocol
+
+from IPython.display import publish_display_data
+
+from octo_lab.core.ids import new_id
+from octo_lab.core.mail import Control
+from octo_lab.core.turns import TurnSnapshot
+from octo_lab.notebook.panels.live import LiveTurn, shape
+from octo_lab.notebook.panels.pace import Pace
+from octo_lab.notebook.panels.widget import VIEW_MIME, is_built
+from octo_lab.notebook.render import render_turn
+
+_KEPT_VIEWS = 8
+_finished: deque[LiveTurn] = deque()
+
+
+class Shown(Protocol):
+    """A turn on display. One caller at a time; any thread; rendering costs CPU, no I/O wait."""
+
+    def update(self, turn: TurnSnapshot) -> None:
+        """Show a running turn."""
+        ...
+
+    def finish(self, turn: TurnSnapshot) -> None:
+        """Show the terminal snapshot; nothing follows."""
+        ...
+
+
+def open_display(
+    turn: TurnSnapshot, *, headless: bool, on_control: Callable[[Control], None]
+) -> Shown:
+    """Begin to show ``turn`` under the running cell; call it in that cell's context.
+
+    ``on_control`` is called from any thread when a person presses a button. ``headless``: one
+    final output, no widget, nothing that differs from run to run.
+    """
+    if headless:
+        return _Final()
+    if is_built("turn"):
+        return _Live(turn, LiveTurn(turn, on_control))
+    return _Static(turn)
+
+
+class _Output:
+    """One output of one cell, updated in place."""
+
+    def __init__(self) -> None:
+        self._context = copy_context()
+        self._display_id = new_id()
+
+    def put(self, bundle: dict[str, Any], *, update: bool) -> None:
+        publish = partial(
+            publish_display_data,
+            data=bundle,
+            metadata={},
+            transient={"display_id": self._display_id},
+            update=update,
+        )
+        self._context.copy().run(publish)
+
+
+class _Final:
+    def __init__(self) -> None:
+        self._output = _Output()
+
+    def update(self, turn: TurnSnapshot) -> None:
+        """Nothing: the reader sees the end only."""
+
+    def finish(self, turn: TurnSnapshot) -> None:
+        self._output.put(dict(render_turn(turn, headless=True)), update=False)
+
+
+class _Static:
+    """Redraws the whole at an adaptive pace; a new block or state is shown at once."""
+
+    def __init__(self, turn: TurnSnapshot) -> None:
+        self._output = _Output()
+        self._pace = Pace(0.5)
+        self._shown = turn
+        self._output.put(dict(render_turn(turn)), update=False)
+
+    def update(self, turn: TurnSnapshot) -> None:
+        if self._pace.due or shape(self._shown) != shape(turn):
+            self.finish(turn)
+
+    def finish(self, turn: TurnSnapshot) -> None:
+        with self._pace.spend():
+            self._shown = turn
+            self._output.put(dict(render_turn(turn)), update=True)
+
+
+class _Live:
+    """A live view while the turn runs; the static rendering takes its place at the end."""
+
+    def __init__(self, turn: TurnSnapshot, live: LiveTurn) -> None:
+        self._output = _Output()
+        self._live = live
+        self._pace = Pace(2.0, share=0.02)
+        self._put(turn, update=False)
+
+    def update(self, turn: TurnSnapshot) -> None:
+        self._live.show(turn)
+        if not self._live.connected and self._pace.due:
+            self._put(turn, update=True)
+
+    def finish(self, turn: TurnSnapshot) -> None:
+        self._live.show(turn)
+        self._output.put(dict(render_turn(turn)), update=True)
+        _retire(self._live)
+
+    def _put(self, turn: TurnSnapshot, *, update: bool) -> None:
+        """For a front end without widgets, which would else see nothing until the end."""
+        with self._pace.spend():
+            self._output.put({**render_turn(turn), VIEW_MIME: self._live.view}, update=update)
+
+
+def _retire(live: LiveTurn) -> None:
+    """Keep the last views open: a page reloaded during a turn still shows its widget."""
+    _finished.append(live)
+    while len(_finished) > _KEPT_VIEWS:
+        _finished.popleft().close()
