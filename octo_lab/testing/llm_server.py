@@ -1,0 +1,324 @@
+"""A real HTTP server over a loopback socket that speaks OpenAI chat-completions as scripted.
+
+``python -m octo_lab.testing.llm_server --echo`` prints its base URL and serves until ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from octo_lab.llm.validate import request_problem
+from octo_lab.testing.llm_script import Call, Json, Turn, echo, error_body, fails, pieces
+
+Answer = Turn | Callable[[Json], Turn]
+MAX_HEAD = 65_536
+_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """One request as it came; ``at`` is ``time.perf_counter()``."""
+
+    path: str
+    headers: dict[str, str]
+    body: Json
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disconnect:
+    """The client went before the answer was whole; ``request`` is the index of the request."""
+
+    request: int
+    sent: int
+    at: float
+
+
+class LlmServer:
+    """Serves in its own thread: ``with LlmServer(says("hi")) as server: server.base_url``.
+
+    ``answers`` are used in order, one a request; then ``then`` answers for ever. A request that
+    the vendor would refuse gets the vendor's 400 and uses no answer. With ``api_key`` any other
+    key gets 401; with ``models`` any other model gets 404.
+    """
+
+    def __init__(
+        self,
+        *answers: Answer,
+        then: Answer = echo,
+        api_key: str | None = None,
+        models: Sequence[str] = (),
+        port: int = 0,
+    ) -> None:
+        self.requests: list[Received] = []
+        self.disconnects: list[Disconnect] = []
+        self.refused: list[str] = []
+        self.api_key = api_key
+        self.models = tuple(models)
+        self._answers = deque(answers)
+        self._then = then
+        self._changed = threading.Condition()
+        self._loop = asyncio.new_event_loop()
+        self._socket = socket.create_server(("127.0.0.1", port), backlog=512)
+        self._thread = threading.Thread(target=self._run, name="llm-server", daemon=True)
+        self._connections: set[_Connection] = set()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+
+    def script(self, *answers: Answer) -> None:
+        """Add answers for the next requests."""
+        self._answers.extend(answers)
+
+    def wait_until(self, happened: Callable[[], bool], timeout: float = 10.0) -> bool:
+        """Block until something recorded makes it true; False when time is over."""
+        with self._changed:
+            return self._changed.wait_for(happened, timeout)
+
+    def __enter__(self) -> LlmServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def serve(self) -> None:
+        """Serve in this thread until interrupted."""
+        self._run()
+
+    def answer(self, received: Received) -> Turn:
+        """What to say to a request; called by the connection."""
+        with self._changed:
+            self.requests.append(received)
+            self._changed.notify_all()
+        refusal = self._refusal(received)
+        if refusal is not None:
+            self.refused.append(refusal.message)
+            return refusal
+        answer = self._answers.popleft() if self._answers else self._then
+        return answer(received.body) if callable(answer) else answer
+
+    def left(self, disconnect: Disconnect) -> None:
+        with self._changed:
+            self.disconnects.append(disconnect)
+            self._changed.notify_all()
+
+    def _refusal(self, received: Received) -> Turn | None:
+        if self.api_key and received.headers.get("authorization") != f"Bearer {self.api_key}":
+            return fails(401, "Incorrect API key provided.", code="invalid_api_key")
+        if not received.path.endswith("/chat/completions"):
+            return fails(404, f"Invalid URL (POST {received.path})")
+        problem = request_problem(received.body)
+        if problem is not None:
+            body = error_body(problem.message, param=problem.param)
+            return Turn(status=400, message=problem.message, raw=body)
+        model = received.body["model"]
+        if self.models and model not in self.models:
+            message = f"The model '{model}' does not exist or you do not have access to it."
+            return fails(404, message, code="model_not_found")
+        if received.body.get("stream") is not True:
+            return fails(400, "This server only streams.")
+        return None
+
+    def _run(self) -> None:
+        loop = self._loop
+        asyncio.set_event_loop(loop)
+        server = loop.run_until_complete(
+            loop.create_server(lambda: _Connection(self, self._connections), sock=self._socket)
+        )
+        try:
+            loop.run_forever()
+        finally:
+            server.close()
+            for connection in tuple(self._connections):
+                connection.drop()
+            loop.run_until_complete(asyncio.sleep(0))
+            loop.close()
+
+
+class _Connection(asyncio.Protocol):
+    """One HTTP/1.1 connection: reads a request, writes its answer piece by piece."""
+
+    def __init__(self, server: LlmServer, connections: set[_Connection]) -> None:
+        self._server = server
+        self._connections = connections
+        self._buffer = bytearray()
+        self._out: _Outgoing | None = None
+        self._timer: asyncio.Handle | None = None
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        out, self._out = self._out, None
+        if out is not None:
+            self._server.left(
+                Disconnect(request=out.request, sent=out.sent, at=time.perf_counter())
+            )
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        if self._out is None:
+            self._next_request()
+
+    def drop(self) -> None:
+        """Cut the connection: what is unsent is lost."""
+        self._out = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _next_request(self) -> None:
+        head, separator, rest = bytes(self._buffer).partition(b"\r\n\r\n")
+        if not separator:
+            if len(head) > MAX_HEAD:
+                self.drop()
+            return
+        start, *lines = head.decode("latin-1").split("\r\n")
+        headers = {n.strip().lower(): v.strip() for n, _, v in (x.partition(":") for x in lines)}
+        length = int(headers.get("content-length", 0))
+        if len(rest) < length:
+            return
+        del self._buffer[: len(head) + 4 + length]
+        self._serve(start.split(" "), headers, rest[:length])
+
+    def _serve(self, start: list[str], headers: dict[str, str], body: bytes) -> None:
+        if start[0] == "GET":
+            self._send(Turn(raw=self._model_list(), headers=_JSON, delay=None), {})
+            return
+        received = Received(
+            path=start[1], headers=headers, body=_body(body), at=time.perf_counter()
+        )
+        self._send(self._server.answer(received), received.body)
+
+    def _model_list(self) -> bytes:
+        names = self._server.models or ("scripted",)
+        return json.dumps(
+            {"object": "list", "data": [{"id": n, "object": "model"} for n in names]}
+        ).encode()
+
+    def _send(self, turn: Turn, request: Json) -> None:
+        out = _Outgoing(turn=turn, request=len(self._server.requests) - 1)
+        out.pieces.extend(_wire(turn, pieces(turn, request)))
+        self._out = out
+        self._later(turn.wait)
+
+    def _later(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = (
+            loop.call_later(seconds, self._write) if seconds else loop.call_soon(self._write)
+        )
+
+    def _write(self) -> None:
+        out, transport = self._out, self._transport
+        if out is None or transport is None or transport.is_closing():
+            return
+        if out.pieces:
+            piece = out.pieces.popleft()
+            transport.write(piece)
+            out.sent += len(piece)
+            self._later(out.turn.delay or 0)
+        elif out.turn.cut is not None:
+            self._out = None
+            transport.close()
+        elif not out.turn.hang:
+            self._out = None
+            if self._buffer:
+                self._next_request()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Outgoing:
+    turn: Turn
+    request: int
+    pieces: deque[bytes] = field(default_factory=deque)
+    sent: int = 0
+
+
+_JSON = {"content-type": "application/json"}
+
+
+def _body(data: bytes) -> Json:
+    try:
+        body = json.loads(data)
+    except ValueError:
+        body = None
+    return body if isinstance(body, dict) else {"invalid_json": data.decode(errors="replace")}
+
+
+def _wire(turn: Turn, body: list[bytes]) -> list[bytes]:
+    """The pieces as they are written: head, then HTTP chunks."""
+    if turn.cut is not None:
+        body = _cut(body, turn.cut)
+    if turn.split is not None:
+        whole, size = b"".join(body), turn.split
+        body = [whole[at : at + size] for at in range(0, len(whole), size)]
+    chunks = [b"%x\r\n%b\r\n" % (len(piece), piece) for piece in body if piece]
+    wire = [_head(turn), *chunks]
+    if turn.cut is None and not turn.hang:
+        wire[-1] += b"0\r\n\r\n"
+    return [b"".join(wire)] if turn.delay is None else wire
+
+
+def _cut(body: list[bytes], size: int) -> list[bytes]:
+    kept: list[bytes] = []
+    for piece in body:
+        kept.append(piece[:size])
+        size -= len(kept[-1])
+    return kept
+
+
+def _head(turn: Turn) -> bytes:
+    kind = "text/event-stream" if turn.status == 200 else "application/json"
+    headers = {"content-type": kind, "transfer-encoding": "chunked", **turn.headers}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {turn.status} {_REASONS.get(turn.status, 'Status')}\r\n{lines}\r\n".encode()
+
+
+def _read_script(path: Path) -> list[Turn]:
+    """Turns from a JSON array of objects with the fields of Turn."""
+    return [
+        Turn(**{**item, "calls": [Call(**call) for call in item.get("calls", ())]})
+        for item in json.loads(path.read_text(encoding="utf-8"))
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve from the command line."""
+    parser = argparse.ArgumentParser(prog="llm_server", description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--echo", action="store_true", help="echo after the script (default)")
+    parser.add_argument("--script", type=Path, help="a JSON array of turns")
+    parser.add_argument("--api-key")
+    chosen = parser.parse_args(arguments)
+    turns = _read_script(chosen.script) if chosen.script else []
+    server = LlmServer(*turns, api_key=chosen.api_key, port=chosen.port)
+    sys.stdout.write(f"{server.base_url}\n")
+    sys.stdout.flush()
+    with contextlib.suppress(KeyboardInterrupt):
+        server.serve()
+
+
+if __name__ == "__main__":
+    main()
