@@ -1,0 +1,108 @@
+"""Settings from the files and variables that hold them, checked, with their sources."""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from octo_lab.config.dotenv import read_dotenv
+from octo_lab.config.layers import Json, Merged, expand, leaves, merge, read_layer
+from octo_lab.config.paths import FOLDER
+from octo_lab.config.settings import Settings
+from octo_lab.core.errors import ConfigError
+
+CONFIG = "config.json"
+DOTENV = ".env"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """``sources`` names the file of each set key, ``default`` for the others; ``environ`` are the
+    variables (never exported), ``variables`` the file of each that came from a ``.env``."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
+    variables: Mapping[str, str]
+
+
+def load_settings(*, workspace: Path, environ: Mapping[str, str], user_folder: Path) -> Loaded:
+    """The workspace's ``.octo/config.json`` over the user's ``config.json``; raises ConfigError.
+
+    Variables: the process before the workspace's ``.env`` before the user's ``.env``.
+    """
+    variables, origins = _variables(workspace, environ, user_folder)
+    files = (user_folder / CONFIG, workspace / FOLDER / CONFIG)
+    merged = merge({str(path): read_layer(path) for path in files})
+    settings = _checked(expand(merged, variables), merged)
+    everything = settings.model_dump(mode="python")
+    sources = {key: merged.sources.get(key, "default") for key, _ in leaves(everything)}
+    return Loaded(settings=settings, sources=sources, environ=variables, variables=origins)
+
+
+def _variables(
+    workspace: Path, environ: Mapping[str, str], user_folder: Path
+) -> tuple[dict[str, str], dict[str, str]]:
+    variables: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    for path in (user_folder / DOTENV, workspace / DOTENV):
+        found = read_dotenv(path)
+        variables |= found
+        origins |= dict.fromkeys(found, str(path))
+    own = {name: path for name, path in origins.items() if name not in environ}
+    return {**variables, **environ}, own
+
+
+def _checked(values: Json, merged: Merged) -> Settings:
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as exc:
+        # The value itself stays out of the message: it may be a key.
+        first = exc.errors(include_url=False, include_input=False)[0]
+        raise _wrong(first, merged) from None
+
+
+def _wrong(error: ErrorDetails, merged: Merged) -> ConfigError:
+    place = [str(part) for part in error["loc"]]
+    key = ".".join(place)
+    file = _source(place, merged.sources)
+    if error["type"] == "extra_forbidden":
+        return ConfigError(f"{file!r}: no setting is called {key!r}", hint=_nearest(place))
+    return ConfigError(f"{file!r}: {key}: {error['msg']}", hint="fix this value")
+
+
+def _source(place: Sequence[str], sources: Mapping[str, str]) -> str:
+    """The file that set the key, or the first key below it, or the object it is in."""
+    for length in range(len(place), 0, -1):
+        key = ".".join(place[:length])
+        for leaf, source in sources.items():
+            if leaf == key or leaf.startswith(f"{key}."):
+                return source
+    return CONFIG
+
+
+def _nearest(place: Sequence[str]) -> str:
+    known = list(_part(place[:-1]).model_fields)
+    near = difflib.get_close_matches(place[-1], known, n=1)
+    prefix = "".join(f"{part}." for part in place[:-1])
+    return f"did you mean {prefix + near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
+def _part(place: Sequence[str]) -> type[BaseModel]:
+    """The model of the object at ``place``; a name inside a mapping leads to its value's model."""
+    part: type[BaseModel] = Settings
+    inside = iter(place)
+    for name in inside:
+        kind = part.model_fields[name].annotation
+        if typing.get_origin(kind) is dict:
+            kind = typing.get_args(kind)[1]
+            next(inside, None)
+        assert isinstance(kind, type)
+        part = kind
+    return part
