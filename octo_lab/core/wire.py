@@ -89,6 +89,11 @@ def message_frame(message: OutboundMessage) -> Json:
     }
 
 
+def prepare() -> None:
+    """Build the readers ahead: pydantic reads files for the first one, so not on a loop."""
+    _adapters()
+
+
 @cache
 def _adapters() -> dict[str, TypeAdapter[Any]]:
     kinds = (*_CONTROLS.values(), AskOptions, Told, SessionList, Status, CommandList)
