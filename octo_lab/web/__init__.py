@@ -1,1 +1,1 @@
-"""The HTTP face: REST, the WebSocket channel."""
+"""The WebSocket channel and the small HTTP face of a running gateway."""

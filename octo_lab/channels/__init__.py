@@ -1,0 +1,1 @@
+"""Front ends that carry people's words: one file each."""

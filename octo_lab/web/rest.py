@@ -1,0 +1,122 @@
+"""The plain HTTP face: health, one question with one answer, status."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from octo_lab.bus.ports import Door
+from octo_lab.channels.answers import last_answer
+from octo_lab.channels.inbox import Heard
+from octo_lab.channels.listeners import Listeners
+from octo_lab.core.errors import OctoError, Rejected, UsageError
+from octo_lab.core.frames import Json, usage_json
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import ControlRequest, GetStatus, InboundMessage, OutboundMessage
+from octo_lab.core.text import clean
+from octo_lab.core.wire import decode_options, reply_json
+
+CHANNEL = "web"
+MAX_BODY = 1_000_000
+_CHAT = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def chat_address(chat_id: str) -> ChatAddress:
+    """The address of a client's chat; raises UsageError."""
+    if not _CHAT.fullmatch(chat_id):
+        raise UsageError(
+            f"{chat_id[:80]!r} is no chat name", hint="1 to 64 letters, digits, dots, - and _"
+        )
+    return ChatAddress(channel=CHANNEL, chat_id=chat_id)
+
+
+class Rest:
+    """``POST /api/chat`` takes ``message`` and, if wanted, ``chat`` and ``options``."""
+
+    def __init__(self, door: Door, listeners: Listeners) -> None:
+        self._door = door
+        self._listeners = listeners
+
+    async def health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def status(self, request: Request) -> Response:
+        try:
+            address = chat_address(request.query_params.get("chat", "main"))
+            reply = await self._door.control(ControlRequest(address=address, control=GetStatus()))
+        except OctoError as exc:
+            return _error(exc)
+        return JSONResponse(reply_json(reply))
+
+    async def chat(self, request: Request) -> Response:
+        try:
+            message = _message(await _body(request.stream()))
+            heard = await self._answer(message)
+        except OctoError as exc:
+            return _error(exc)
+        return _said(heard) if isinstance(heard, OutboundMessage) else _answered(heard)
+
+    async def _answer(self, message: InboundMessage) -> Heard | None:
+        with self._listeners.listen(message.address.chat_id) as inbox:
+            await self._door.publish(message)
+            return await last_answer(inbox, message.id)
+
+
+async def _body(stream: AsyncIterator[bytes]) -> Json:
+    body = bytearray()
+    async for chunk in stream:
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise UsageError("The body is too long", hint=f"at most {MAX_BODY} bytes")
+    try:
+        data = json.loads(body)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise UsageError("The body is no JSON object", hint='send {"message": "your question"}')
+    return data
+
+
+def _message(data: Json) -> InboundMessage:
+    text, chat, options = data.get("message"), data.get("chat", "main"), data.get("options", {})
+    if not (isinstance(text, str) and isinstance(chat, str) and isinstance(options, dict)):
+        raise UsageError("No message", hint='send {"message": "your question"}')
+    return InboundMessage(
+        address=chat_address(chat),
+        sender_id=chat,
+        text=clean(text),
+        options=decode_options({"headless": True, **options}),
+    )
+
+
+def _said(message: OutboundMessage) -> Response:
+    body = {"text": message.text, "hint": message.hint}
+    if message.failed:
+        return JSONResponse({"error": message.text, "hint": message.hint}, status_code=409)
+    return JSONResponse(body)
+
+
+def _answered(turn: Heard | None) -> Response:
+    if turn is None or isinstance(turn, OutboundMessage):
+        body = {"error": "The answer got lost", "hint": "it is in the session's history"}
+        return JSONResponse(body, status_code=500)
+    answer: Json = {
+        "text": turn.text,
+        "state": turn.state,
+        "turn_id": turn.turn_id,
+        "session": turn.session,
+        "model": turn.model,
+        "usage": usage_json(turn.usage),
+    }
+    if turn.error is not None:
+        answer |= {"error": turn.error.message, "hint": turn.error.hint}
+    return JSONResponse(answer, status_code=502 if turn.state == "failed" else 200)
+
+
+def _error(exc: OctoError) -> Response:
+    status = 400 if isinstance(exc, UsageError) else 503 if isinstance(exc, Rejected) else 500
+    return JSONResponse({"error": exc.message, "hint": exc.hint}, status_code=status)
