@@ -1,0 +1,67 @@
+"""Mask what looks like a key, and the secrets that are known, in text that leaves the program."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote, quote_plus
+
+MASK = "***"
+_SHOWN = 4
+_SHORTEST = 6
+
+_START = r"(?<![A-Za-z0-9])"
+_NAMES = r"(?:password|passwd|secret|api[_-]?key|apikey|access[_-]?token|auth[_-]?token)"
+# A key of these shapes has digits: "sk-learn-contrib-examples" is a name.
+_SHAPES = (
+    r"sk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}",
+    r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])",
+    r"gh[opsru]_[A-Za-z0-9]{20,}",
+    r"github_pat_[A-Za-z0-9_]{20,}",
+    r"glpat-[A-Za-z0-9_-]{16,}",
+    r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"AIza[A-Za-z0-9_-]{35}",
+    r"(?:hf|gsk|xai|pplx|r8)[_-](?=[A-Za-z]*\d)[A-Za-z0-9]{20,}",
+    r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    r"\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
+)
+_KEY = re.compile(_START + "(?:" + "|".join(_SHAPES) + ")")
+_BEARER = re.compile(r"(?i)(?P<kept>\bbearer\s{1,4})(?P<secret>[A-Za-z0-9._~+/=-]{20,})")
+_ASSIGNED = re.compile(
+    rf"(?i)(?P<kept>{_NAMES}[\"']?\s{{0,4}}[=:]\s{{0,4}}[\"']?)(?P<secret>[^\s\"'`,;&<>{{}}()]{{8,}})"
+)
+_USERINFO = re.compile(r"(?P<kept>://[^\s/:@\"']{0,64}:)(?P<secret>[^\s/@\"']{1,256})(?=@)")
+_SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:key|token|secret|password|passwd|pat|credentials?)$")
+
+
+class Redactor:
+    """Masks the given secrets, in their usual spellings, and whatever looks like a key."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = {form for s in secrets if len(s) >= _SHORTEST for form in _spellings(s)}
+        longest_first = sorted(known, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
+
+    def __call__(self, text: str) -> str:
+        if self._known is not None:
+            text = self._known.sub(MASK, text)
+        return redact(text)
+
+
+def redact(text: str) -> str:
+    """Mask what looks like a key; checksums and ids stay."""
+    text = _KEY.sub(lambda match: match[0][:_SHOWN] + MASK, text)
+    for pattern in (_BEARER, _ASSIGNED, _USERINFO):
+        text = pattern.sub(lambda match: match["kept"] + MASK, text)
+    return text
+
+
+def secret_values(environ: Mapping[str, str]) -> list[str]:
+    """The values of variables whose names say that they are secret."""
+    return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
+
+
+def _spellings(secret: str) -> set[str]:
+    escaped = json.dumps(secret)[1:-1]
+    return {secret, escaped, quote(secret, safe=""), quote_plus(secret)}
