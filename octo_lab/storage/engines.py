@@ -92,7 +92,8 @@ def _one_connection(
     )
 
     def start(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        # Straight to the driver: half the cost of a statement through SQLAlchemy.
+        connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
 
     event.listen(engine, "begin", start)
     return engine

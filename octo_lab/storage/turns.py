@@ -206,9 +206,6 @@ _FINISH = (
         ended_at=bindparam("now"),
     )
 )
-_TOUCH = (
-    update(sessions).where(sessions.c.head == bindparam("turn")).values(updated_at=bindparam("now"))
-)
 
 
 class TurnEnd(TypedDict, total=False):
@@ -246,7 +243,6 @@ def finish_turn(db: Connection, turn_id: str, **end: Unpack[TurnEnd]) -> None:
     if not db.execute(_FINISH, values).rowcount:
         raise _moved(turn_id)
     insert_messages(db, turn_id, end.get("messages", ()), now)
-    db.execute(_TOUCH, {"turn": turn_id, "now": now})
 
 
 def _moved(turn_id: str) -> SessionMoved:
