@@ -32,7 +32,10 @@ _TIME = re.compile(
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b"
 )
-_KEY = re.compile(r"\b(?:sk|rk|pk|gsk|xai|nvapi|AIza|ghp|hf)[-_A-Za-z0-9]{20,}")
+_KEY = re.compile(
+    r"\b(?:sk|rk|pk|gsk|xai|nvapi|AIza|gh[opsru]|hf)(?=[-_A-Za-z]*\d)[-_A-Za-z0-9]{20,}"
+)
+_SHORTEST_KEY = 8  # a dummy such as "token" is no secret, and a common word
 Json = dict[str, Any]
 
 
@@ -95,7 +98,7 @@ class Recorder:
         headers: Mapping[str, str],
     ) -> Exchange:
         provider, model, key = source
-        if key:
+        if key and len(key.reveal()) >= _SHORTEST_KEY:
             self._secrets.add(key)
         if self._header is None:
             self._header = _header(provider, model, url)

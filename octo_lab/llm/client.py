@@ -18,6 +18,7 @@ from octo_lab.llm.errors import error_from_reply, shown
 from octo_lab.llm.secret import Secret
 
 MAX_ERROR_BODY = 65_536
+MAX_REST = 1_048_576
 # httpcore scans all connections of a pool at every open and close: small pools stay cheap.
 STREAMS_PER_POOL = 20
 
@@ -48,6 +49,22 @@ class HttpReply:
 
     content_type: str
     parts: AsyncIterator[bytes]
+
+    async def rest(self, patience: float) -> list[bytes]:
+        """What is left of the body until its end, an error or ``patience`` seconds of silence.
+
+        Read to its end an answer leaves its connection for the next call.
+        """
+        rest: list[bytes] = []
+        size = 0
+        try:
+            while size <= MAX_REST:
+                with anyio.fail_after(patience):
+                    rest.append(await anext(self.parts))
+                size += len(rest[-1])
+        except (StopAsyncIteration, TimeoutError, httpx.HTTPError):
+            pass
+        return rest
 
 
 class ModelHttp:

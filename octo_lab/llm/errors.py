@@ -22,6 +22,7 @@ from octo_lab.core.errors import (
 )
 from octo_lab.core.text import clean
 from octo_lab.llm.secret import Secret
+from octo_lab.security.redact import Redactor
 
 MAX_MESSAGE = 200
 
@@ -105,9 +106,7 @@ def read_complaint(body: object) -> Complaint:
 
 def shown(text: str, key: Secret | None = None) -> str:
     """A vendor's words on one line, without the key, at most 200 characters."""
-    line = " ".join(clean(text).split())
-    if key:
-        line = line.replace(key.reveal(), "…")
+    line = Redactor([key.reveal()] if key else [])(" ".join(clean(text[:4000]).split()))
     return line if len(line) <= MAX_MESSAGE else line[: MAX_MESSAGE - 1] + "…"
 
 

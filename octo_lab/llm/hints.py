@@ -1,0 +1,32 @@
+"""What a model is known to want, told from its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_REASONERS = ("o1", "o3", "o4", "gpt-5")
+_BLIND = ("deepseek", "minimax", "mistral", "yi-")
+_BLIND_PARTS = ("codestral", "kimi", "moonshot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelHints:
+    """``completion_tokens``: the limit's field has the longer name. ``fixed_temperature``: the
+    field must be left out. ``vision``: pictures may be sent.
+    """
+
+    completion_tokens: bool = False
+    fixed_temperature: bool = False
+    vision: bool = True
+
+
+def model_hints(model: str) -> ModelHints:
+    """Hints for a model, with or without the vendor's path before its name."""
+    name = model.lower().rpartition("/")[2]
+    return ModelHints(
+        completion_tokens=name.startswith((*_REASONERS, "gpt-4.1")),
+        fixed_temperature=name.startswith(_REASONERS)
+        or "kimi-k2" in name
+        or name == "gpt-4.1-nano",
+        vision=not name.startswith(_BLIND) and not any(part in name for part in _BLIND_PARTS),
+    )

@@ -1,0 +1,17 @@
+"""OpenAI, and by OPENAI_BASE_URL any server that speaks its chat-completions."""
+
+from __future__ import annotations
+
+from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.providers.openai_compat import OpenAICompatible
+
+ENTRY = ProviderEntry(
+    name="openai",
+    base_url="https://api.openai.com/v1",
+    base_url_env="OPENAI_BASE_URL",
+    api_key_env="OPENAI_API_KEY",
+    default_model="gpt-4o",
+    prefixes=("o1", "o3", "o4"),
+    detect=("gpt",),
+    create=OpenAICompatible,
+)

@@ -1,0 +1,218 @@
+"""Built-in providers, and which of them a model's name means. To add one: write its module, add
+it to ``BUILTIN``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from octo_lab.core.errors import ConfigError, UsageError
+from octo_lab.core.registry import Registry
+from octo_lab.llm.cassette import CassetteHeader
+from octo_lab.llm.client import ModelHttp
+from octo_lab.llm.entry import ProviderConfig, ProviderEntry
+from octo_lab.llm.provider import Provider
+from octo_lab.llm.providers import ollama, openai, vllm
+from octo_lab.llm.providers.openai_compat import OpenAICompatible
+from octo_lab.llm.retry import Retrying, RetryPolicy
+from octo_lab.llm.secret import Secret
+
+__all__ = [
+    "BUILTIN",
+    "ModelChoice",
+    "ModelSetup",
+    "ProviderConfig",
+    "ProviderEntry",
+    "ProviderFacts",
+    "builtin_providers",
+    "open_model",
+    "replay_model",
+    "resolve_model",
+]
+
+BUILTIN = (openai.ENTRY, ollama.ENTRY, vllm.ENTRY)
+OFFLINE_NOTE = (
+    "No model is configured: the built-in offline helper answers. It is no language model; "
+    "set OPENAI_API_KEY or OPENAI_BASE_URL to connect one."
+)
+_REPLAY_URL = "http://cassette.invalid/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderFacts:
+    """What the user configured of one provider; what is blank comes from its entry."""
+
+    base_url: str = ""
+    api_key: Secret | None = None
+    default_model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSetup:
+    """What a choice of model depends on; ``model`` is the configured one."""
+
+    http: ModelHttp
+    model: str | None = None
+    providers: Mapping[str, ProviderFacts] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """The provider and model that were meant; ``note`` is one line for the user, or ''."""
+
+    entry: ProviderEntry
+    model: str
+    config: ProviderConfig
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """As it is written: ``provider/model``."""
+        return f"{self.entry.name}/{self.model}"
+
+
+def builtin_providers() -> Registry[ProviderEntry]:
+    return Registry("provider", BUILTIN)
+
+
+def open_model(choice: ModelChoice, policy: RetryPolicy = RetryPolicy()) -> Provider:
+    """The provider itself, asking again where that helps."""
+    return Retrying(choice.entry.create(choice.config), policy)
+
+
+def resolve_model(
+    name: str | None, setup: ModelSetup, registry: Registry[ProviderEntry]
+) -> ModelChoice:
+    """What ``name`` means: ``provider/model``, ``provider``, or a bare model that can be detected.
+
+    ``None`` takes the configured model, else the first provider with a key or a base URL in
+    config or environment, else ``offline`` with a note. Raises UsageError for an unknown name,
+    ConfigError for a known one that lacks its key or base URL.
+    """
+    entries = [*registry, *_configured(setup, registry)]
+    wanted = name or setup.model
+    if wanted:
+        entry, model = _named(wanted.strip(), entries, setup)
+        return _choice(entry, model, setup)
+    entry = next((entry for entry in entries if _connected(entry, setup)), registry["offline"])
+    note = OFFLINE_NOTE if entry.name == "offline" else ""
+    return replace(_choice(entry, "", setup), note=note)
+
+
+def replay_model(header: CassetteHeader, http: ModelHttp) -> ModelChoice:
+    """The provider that reads a cassette: no key, no network, no configuration."""
+    entry = ProviderEntry(name=header.provider, needs_key=False, create=OpenAICompatible)
+    config = ProviderConfig(
+        name=header.provider, model=header.model, http=http, base_url=_REPLAY_URL
+    )
+    return ModelChoice(entry=entry, model=header.model, config=config)
+
+
+def _configured(setup: ModelSetup, registry: Registry[ProviderEntry]) -> Iterator[ProviderEntry]:
+    """Providers that only the user knows: any OpenAI-compatible server, by its base URL."""
+    known = {name for entry in registry for name in (entry.name, *entry.aliases)}
+    for name, facts in setup.providers.items():
+        if name.lower() in known:
+            continue
+        if not facts.base_url:
+            raise ConfigError(
+                f"The configured provider {name!r} is unknown and has no base_url",
+                hint=f"give it a base_url, or use one of: {', '.join(sorted(known))}",
+            )
+        yield ProviderEntry(name=name.lower(), needs_key=False, create=OpenAICompatible)
+
+
+def _named(
+    wanted: str, entries: list[ProviderEntry], setup: ModelSetup
+) -> tuple[ProviderEntry, str]:
+    head, slash, tail = wanted.partition("/")
+    entry = _find(head, entries)
+    if entry is not None:
+        return entry, tail
+    detected = _detect(wanted, entries)
+    if detected is not None and not slash:
+        return detected, wanted
+    host = _any_server(entries, setup)  # a server of one's own may serve any name
+    if host is not None:
+        return host, wanted
+    raise _unknown(wanted, head if slash else "", entries)
+
+
+def _find(name: str, entries: Iterable[ProviderEntry]) -> ProviderEntry | None:
+    low = name.lower()
+    return next((e for e in entries if low == e.name or low in e.aliases), None)
+
+
+def _detect(model: str, entries: list[ProviderEntry]) -> ProviderEntry | None:
+    low = model.lower()
+    by_prefix = (e for e in entries if e.prefixes and low.startswith(e.prefixes))
+    by_part = (e for e in entries if any(part in low for part in e.detect))
+    return next(by_prefix, None) or next(by_part, None)
+
+
+def _any_server(entries: list[ProviderEntry], setup: ModelSetup) -> ProviderEntry | None:
+    """The one provider whose base URL the user gave, if it is only one."""
+    own = [entry for entry in entries if _own_url(entry, setup)]
+    return own[0] if len(own) == 1 else None
+
+
+def _unknown(wanted: str, provider: str, entries: list[ProviderEntry]) -> UsageError:
+    names = [name for entry in entries for name in (entry.name, *entry.aliases)]
+    if provider:
+        near = difflib.get_close_matches(provider.lower(), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+        return UsageError(f"No provider named {provider!r}", hint=hint)
+    models = [entry.default_model for entry in entries if entry.default_model]
+    near = difflib.get_close_matches(wanted.lower(), [*names, *models], n=1)
+    guess = f"did you mean {near[0]!r}? otherwise " if near else ""
+    hint = f"{guess}write it as provider/model; providers: {', '.join(names)}"
+    return UsageError(f"No provider is known for the model {wanted!r}", hint=hint)
+
+
+def _choice(entry: ProviderEntry, model: str, setup: ModelSetup) -> ModelChoice:
+    facts = setup.providers.get(entry.name, ProviderFacts())
+    model = model or facts.default_model or entry.default_model
+    own = _own_url(entry, setup)
+    key = _key(entry, setup)
+    if not model:
+        raise ConfigError(
+            f"The provider {entry.name!r} needs a model", hint=f"write {entry.name}/MODEL"
+        )
+    if not (own or entry.base_url or entry.name == "offline"):
+        raise ConfigError(
+            f"The provider {entry.name!r} needs a base URL",
+            hint=f"set {entry.base_url_env}, or providers.{entry.name}.base_url in the config",
+        )
+    if entry.needs_key and not (key or own):
+        raise ConfigError(
+            f"No key for {entry.name!r}",
+            hint=f"set {entry.api_key_env}, or providers.{entry.name}.api_key in the config",
+        )
+    config = ProviderConfig(
+        name=entry.name,
+        model=model,
+        http=setup.http,
+        base_url=(own or entry.base_url).rstrip("/"),
+        api_key=key,
+    )
+    return ModelChoice(entry=entry, model=model, config=config)
+
+
+def _connected(entry: ProviderEntry, setup: ModelSetup) -> bool:
+    facts = setup.providers.get(entry.name, ProviderFacts())
+    ready = bool(_own_url(entry, setup) or (entry.api_key_env and _key(entry, setup)))
+    return ready and bool(facts.default_model or entry.default_model)
+
+
+def _own_url(entry: ProviderEntry, setup: ModelSetup) -> str:
+    facts = setup.providers.get(entry.name, ProviderFacts())
+    return facts.base_url or setup.environ.get(entry.base_url_env, "").strip()
+
+
+def _key(entry: ProviderEntry, setup: ModelSetup) -> Secret | None:
+    facts = setup.providers.get(entry.name, ProviderFacts())
+    value = setup.environ.get(entry.api_key_env, "").strip()
+    return facts.api_key or (Secret(value) if value else None)

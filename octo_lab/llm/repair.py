@@ -1,0 +1,131 @@
+"""A repaired copy of a history: what every model server accepts, whatever was stored.
+
+Each step is a function from messages to messages; the stored rows are never edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from octo_lab.core.messages import Message, ToolCall
+from octo_lab.llm.tool_calls import is_object
+
+EMPTY = "[empty message]"
+OMITTED = "[earlier messages are omitted]"
+NO_RESULT = "[no result: the call was interrupted]"
+
+
+def repair(history: Sequence[Message]) -> list[Message]:
+    """System first (one message), then user first, each call answered once right behind it,
+    no blank message, no two neighbours of the user or of the assistant alike. Keeps every
+    complete pair of call and result. Repairing twice changes nothing.
+    """
+    system, rest = _split_system(history)
+    rest = _merge(_without_blanks(_pair(rest)))
+    if not rest:
+        rest = [Message(role="user", content=EMPTY)]
+    if rest[0].role != "user":
+        rest.insert(0, Message(role="user", content=OMITTED))
+    return [*system, *rest]
+
+
+def _split_system(history: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+    """Many chat templates take a system message only at the very start."""
+    texts = [m.content for m in history if m.role == "system" and m.content.strip()]
+    rest = [m for m in history if m.role != "system"]
+    return ([Message(role="system", content="\n\n".join(texts))] if texts else []), rest
+
+
+def _pair(messages: Iterable[Message]) -> list[Message]:
+    """Put each result behind its call; drop results of no call and calls never finished."""
+    slots: list[_Slot] = []
+    waiting: dict[str, list[tuple[_Slot, int]]] = {}
+    for message in messages:
+        if message.role == "tool":
+            places = waiting.get(message.tool_call_id)
+            if places:
+                slot, index = places.pop(0)
+                slot.results[index] = message
+            continue
+        slot = _Slot(message)
+        slots.append(slot)
+        for id in {call.id for call in message.tool_calls}:
+            waiting[id] = [(slot, n) for n, c in enumerate(message.tool_calls) if c.id == id]
+    return [message for slot in slots for message in slot.messages()]
+
+
+class _Slot:
+    """A message and the results of its calls."""
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+        self.results: dict[int, Message] = {}
+
+    def messages(self) -> list[Message]:
+        if not self.message.tool_calls:
+            return [self.message]
+        if self.message.role != "assistant":
+            return [replace(self.message, tool_calls=())]
+        taken: set[str] = set()
+        calls: list[ToolCall] = []
+        results: list[Message] = []
+        for index, call in enumerate(self.message.tool_calls):
+            result = self.results.get(index)
+            if not call.name.strip() or (result is None and not is_object(call.arguments)):
+                continue
+            fresh = replace(call, id=_unique(call.id, taken))
+            calls.append(fresh)
+            results.append(_result(fresh, result))
+        return [replace(self.message, tool_calls=tuple(calls)), *results]
+
+
+def _unique(id: str, taken: set[str]) -> str:
+    """``id``, or a like one when it is blank or used in this message."""
+    base = id if id.strip() else "call"
+    names = (base if n == 1 and id.strip() else f"{base}-{n}" for n in range(1, len(taken) + 3))
+    chosen = next(name for name in names if name not in taken)
+    taken.add(chosen)
+    return chosen
+
+
+def _result(call: ToolCall, result: Message | None) -> Message:
+    if result is None:
+        result = Message(role="tool", content=NO_RESULT, is_error=True)
+    return replace(result, tool_call_id=call.id, tool_name=call.name, tool_calls=())
+
+
+def _without_blanks(messages: Iterable[Message]) -> list[Message]:
+    kept: list[Message] = []
+    for message in messages:
+        blank = not message.content.strip()
+        if message.role == "user" and blank:
+            kept.append(message if message.media else replace(message, content=EMPTY))
+        elif message.role == "assistant" and blank and not message.tool_calls:
+            continue
+        else:
+            kept.append(message)
+    return kept
+
+
+def _merge(messages: Iterable[Message]) -> list[Message]:
+    """Join neighbours of one speaker: a turn that failed leaves two user messages in a row."""
+    merged: list[Message] = []
+    for message in messages:
+        last = merged[-1] if merged else None
+        if last is None or last.role != message.role or last.tool_calls or message.role == "tool":
+            merged.append(message)
+        else:
+            merged[-1] = _joined(last, message)
+    return merged
+
+
+def _joined(first: Message, second: Message) -> Message:
+    texts = (first.content, second.content)
+    return replace(
+        second,
+        content="\n\n".join(text for text in texts if text.strip()),
+        reasoning="\n\n".join(r for r in (first.reasoning, second.reasoning) if r),
+        media=first.media + second.media,
+        provider_state=None,
+    )
