@@ -80,6 +80,10 @@ class Lanes(Generic[K, T]):
         lane.items.extend(kept)
         return taken
 
+    def take_all(self, wanted: Callable[[T], bool]) -> list[T]:
+        """The same for every key."""
+        return [item for key in self._lanes for item in self.take(key, wanted)]
+
     async def _run(self, key: K, lane: _Lane[T]) -> None:
         try:
             while await lane.wait(self._idle):

@@ -77,16 +77,11 @@ class TurnController:
         self._blocks: list[Block] = []
         self._growing: _Growing | None = None
         self._tools: dict[str, int] = {}
-        self._step = 0
         self._usage = Usage()
         self._state: TurnState = "running"
         self._began = time.perf_counter()
         self._seconds: float | None = None
         self.latest: Latest[TurnSnapshot] = Latest(self.snapshot)
-
-    @property
-    def usage(self) -> Usage:
-        return self._usage
 
     def emit(self, event: TurnEvent) -> None:
         """Take in what happened next; after the end nothing changes any more."""
@@ -123,11 +118,6 @@ class TurnController:
             seconds=self._seconds,
         )
 
-    def partial(self) -> str:
-        """The visible text since the model was last asked: what no stored step holds yet."""
-        blocks = self._all_blocks()[self._step :]
-        return "\n\n".join(block.text for block in blocks if isinstance(block, TextBlock))
-
     def _all_blocks(self) -> tuple[Block, ...]:
         growing = self._growing
         return (*self._blocks, growing.block()) if growing else tuple(self._blocks)
@@ -136,10 +126,6 @@ class TurnController:
         if self._growing is not None:
             self._blocks.append(self._growing.block())
             self._growing = None
-
-    def _add(self, block: Block) -> None:
-        self._freeze()
-        self._blocks.append(block)
 
     def _grow(self, make: type[TextBlock] | type[ReasoningBlock], text: str) -> None:
         growing = self._growing
@@ -159,10 +145,10 @@ class TurnController:
 
     def _iteration(self, event: IterationStarted) -> None:
         self._freeze()
-        self._step = len(self._blocks)
 
     def _notice(self, event: Noticed) -> None:
-        self._add(NoticeBlock(event.text))
+        self._freeze()
+        self._blocks.append(NoticeBlock(event.text))
 
     def _queued(self, event: ToolQueued) -> None:
         call = event.call

@@ -1,0 +1,125 @@
+"""Asks people before a tool runs, and decides by policy where nobody can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import anyio
+
+from octo_lab.core.errors import ToolDenied
+from octo_lab.core.events import ApprovalAsked, ApprovalSettled, Decision, Emit, Noticed
+from octo_lab.core.ids import new_id
+from octo_lab.core.keys import ChatAddress
+from octo_lab.tools.tool import Question
+
+Rule = Literal["ask", "allow", "deny"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalPolicy:
+    """What the owner decided beforehand, per tool; others are asked. ``seconds`` to answer."""
+
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """The turn that asks. ``attended``: somebody sees the question; ``named``: the tools this
+    turn was explicitly given by name, which counts as a yes where nobody can be asked.
+    """
+
+    address: ChatAddress
+    session: str
+    emit: Emit
+    attended: bool
+    named: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Open:
+    address: ChatAddress
+    answered: anyio.Event = field(default_factory=anyio.Event)
+    decision: Decision = "deny"
+
+
+class ApprovalDesk:
+    """Holds the open questions and the grants people gave for a session."""
+
+    def __init__(self, policy: ApprovalPolicy) -> None:
+        self.policy = policy
+        self._open: dict[str, _Open] = {}
+        self._granted: set[tuple[str, str]] = set()
+
+    def settle(self, address: ChatAddress, approval_id: str, decision: Decision) -> bool:
+        """Answer an open question of this chat; False when it is not open any more."""
+        question = self._open.get(approval_id)
+        if question is None or question.address != address or question.answered.is_set():
+            return False
+        question.decision = decision
+        question.answered.set()
+        return True
+
+    def forget(self, session: str) -> None:
+        """Take back every grant of a session."""
+        self._granted = {grant for grant in self._granted if grant[0] != session}
+
+    def granted(self, session: str, scope: str) -> bool:
+        return (session, scope) in self._granted
+
+    async def ask(self, asker: Asker, question: Question) -> Decision:
+        """Show the question and wait for its answer; none in time is a no."""
+        approval_id = new_id()
+        waiting = self._open[approval_id] = _Open(asker.address)
+        asker.emit(
+            ApprovalAsked(
+                approval_id=approval_id,
+                call_id=question.call.id,
+                tool=question.call.name,
+                detail=question.detail,
+                risk=question.risk,
+            )
+        )
+        try:
+            with anyio.move_on_after(self.policy.seconds):
+                await waiting.answered.wait()
+        finally:
+            del self._open[approval_id]
+        if not waiting.answered.is_set():
+            asker.emit(Noticed(f"Nobody answered within {self.policy.seconds:g} s: denied."))
+        if waiting.decision == "session":
+            self._granted.add((asker.session, question.scope))
+        asker.emit(ApprovalSettled(approval_id, question.call.id, waiting.decision))
+        return waiting.decision
+
+
+class TurnApprover:
+    """Decides for the calls of one turn. Calls of one scope that come together ask once."""
+
+    def __init__(self, desk: ApprovalDesk, asker: Asker) -> None:
+        self._desk = desk
+        self._asker = asker
+        self._locks: dict[str, anyio.Lock] = {}
+
+    async def approve(self, question: Question) -> Decision:
+        """The decision; raises ToolDenied, with the way to allow it, where none can be asked."""
+        rule = self._desk.policy.rules.get(question.call.name, "ask")
+        if rule == "deny":
+            raise self._refused(question.call.name, "the settings deny it")
+        if rule == "allow":
+            return "once"
+        async with self._locks.setdefault(question.scope, anyio.Lock()):
+            if self._desk.granted(self._asker.session, question.scope):
+                return "session"
+            if self._asker.attended:
+                return await self._desk.ask(self._asker, question)
+        if question.call.name in self._asker.named:
+            return "once"
+        raise self._refused(question.call.name, "nobody can be asked here")
+
+    def _refused(self, tool: str, why: str) -> ToolDenied:
+        hint = f"allow it with the option --tools {tool}, or in the settings under tools"
+        self._asker.emit(Noticed(f"{tool!r} was denied: {why} ({hint})."))
+        return ToolDenied(f"{tool!r} was denied: {why}", hint="go on without it")

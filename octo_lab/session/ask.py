@@ -1,0 +1,80 @@
+"""Turns what a person sent into what the agent needs: user message, tools, prompt, context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from octo_lab.agent.limits import Limits
+from octo_lab.agent.loop import TurnInput
+from octo_lab.agent.prompt import PromptFacts, system_prompt
+from octo_lab.core.mail import Attachment, InboundMessage
+from octo_lab.core.messages import Message
+from octo_lab.core.text import clean
+from octo_lab.llm.tokens import context_window, estimate_tokens, message_tokens
+from octo_lab.session.history import Context, fit
+from octo_lab.storage.turns import TurnRecord
+from octo_lab.tools.policy import select_tools
+from octo_lab.tools.tool import Tool
+
+ANSWER_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskPolicy:
+    """What the owner set for all turns. ``history`` is a number of turns."""
+
+    workspace: Path
+    limits: Limits = Limits()
+    allow: Sequence[str] = ("*",)
+    deny: Sequence[str] = ()
+    history: int = 50
+
+    def limits_for(self, message: InboundMessage) -> Limits:
+        wanted = message.options.timeout
+        if wanted is None:
+            return self.limits
+        return replace(self.limits, seconds=min(wanted, self.limits.seconds))
+
+    def tools_for(self, message: InboundMessage, tools: Iterable[Tool]) -> list[Tool]:
+        return select_tools(
+            tools,
+            channel=message.address.channel,
+            patterns=message.options.tools,
+            allow=self.allow,
+            deny=self.deny,
+        )
+
+
+def user_message(message: InboundMessage) -> Message:
+    """The text with what was attached; pictures travel beside it."""
+    parts = [message.text, *(_attached(item) for item in message.attachments if item.text)]
+    media = tuple(media for item in message.attachments for media in item.media)
+    return Message(role="user", content=clean("\n\n".join(parts)), media=media)
+
+
+def _attached(item: Attachment) -> str:
+    return f"[attached: {item.name}]\n{item.text}\n[end of {item.name}]"
+
+
+def turn_input(
+    message: InboundMessage, tools: Sequence[Tool], past: Sequence[TurnRecord], model: str
+) -> tuple[TurnInput, Context]:
+    """The agent's input, with as much of the past as fits the model's window."""
+    user = user_message(message)
+    names = [tool.name for tool in tools]
+    system = system_prompt(PromptFacts(channel=message.address.channel, tools=names))
+    options = message.options
+    reserved = (options.max_tokens or ANSWER_TOKENS) + estimate_tokens(system)
+    reserved += message_tokens(user) + sum(estimate_tokens(tool.description) for tool in tools)
+    context = fit(past, context_window(model) - reserved)
+    asked = TurnInput(
+        system=system,
+        history=context.messages,
+        user=user,
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
+        response_schema=options.response_schema,
+    )
+    return asked, context

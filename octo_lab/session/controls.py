@@ -1,0 +1,166 @@
+"""Answers controls: at once, whatever the agents are doing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import (
+    CommandList,
+    ControlReply,
+    ControlRequest,
+    EditSession,
+    GetCommands,
+    GetHistory,
+    GetSessions,
+    GetStatus,
+    History,
+    RunCommand,
+    SessionInfo,
+    SessionList,
+    Settle,
+    Stop,
+    Told,
+    UseCassette,
+)
+from octo_lab.core.turns import TurnSnapshot
+from octo_lab.llm.client import ModelHttp
+from octo_lab.session.approvals import ApprovalDesk
+from octo_lab.session.commands import Commands
+from octo_lab.session.dialog_commands import stop_current
+from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.history import stored_snapshot
+from octo_lab.session.status import StatusDesk
+from octo_lab.session.worker import Workers
+from octo_lab.storage.sessions import SessionRow
+from octo_lab.storage.turns import load_turns
+
+LONGEST_HISTORY = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controls:
+    """One reply to each control; raises OctoErrors, which the bus puts into words."""
+
+    dialogs: Dialogs
+    workers: Workers
+    commands: Commands
+    approvals: ApprovalDesk
+    desk: StatusDesk
+    http: ModelHttp
+    workspace: Path
+
+    async def answer(self, request: ControlRequest) -> ControlReply:
+        address = request.address
+        match request.control:
+            case Stop() as stop:
+                return await self._stop(request, stop)
+            case Settle(approval_id=approval_id, decision=decision):
+                settled = self.approvals.settle(address, approval_id, decision)
+                return Told(text=decision) if settled else _SETTLED
+            case RunCommand(line=line):
+                return await self.commands.run(line, address, request.sender_id)
+            case GetCommands():
+                return CommandList(commands=self.commands.infos(address.channel))
+            case GetStatus():
+                return await self.desk.status(address)
+            case UseCassette() as cassette:
+                return await self._cassette(cassette)
+            case other:
+                return await self._about_sessions(address, other)
+
+    async def _about_sessions(
+        self, address: ChatAddress, control: GetSessions | GetHistory | EditSession
+    ) -> ControlReply:
+        match control:
+            case GetSessions():
+                return await self._sessions(address, control)
+            case GetHistory():
+                return await self._history(address, control)
+            case EditSession():
+                return await self._edit(address, control)
+
+    async def _stop(self, request: ControlRequest, stop: Stop) -> Told:
+        if stop.turn_id:
+            stopped = self.workers.stop_turn(stop.turn_id)
+        elif stop.message_id:
+            stopped = self.workers.stop_message(stop.message_id)
+        else:
+            stopped = await stop_current(
+                self.dialogs, self.workers, request.address, request.sender_id
+            )
+        return Told(text="Stopped." if stopped else "Nothing is running here.", failed=not stopped)
+
+    async def _sessions(self, address: ChatAddress, wanted: GetSessions) -> SessionList:
+        rows = await self.dialogs.listed(address, query=wanted.query, limit=wanted.limit)
+        current = await self.dialogs.current(address)
+        here = current.id if current else ""
+        return SessionList(sessions=tuple(self._info(row, here) for row in rows))
+
+    def _info(self, row: SessionRow, current: str) -> SessionInfo:
+        return SessionInfo(
+            session=str(row.key),
+            title=row.title,
+            current=row.id == current,
+            archived=row.archived,
+            turns=row.turns,
+            updated_at=row.updated_at,
+            busy=self.workers.busy(row.id),
+        )
+
+    async def _history(self, address: ChatAddress, wanted: GetHistory) -> History:
+        session = await self._session(address, wanted.session)
+        if session is None:
+            return History(session="", title="", turns=())
+        limit = max(1, min(wanted.limit, LONGEST_HISTORY))
+        records = await self.dialogs.database.read(
+            lambda db: load_turns(db, session.id, context_only=False, limit=limit)
+        )
+        live = {turn.row.id: turn.controller for turn in self.workers.running}
+        key = str(session.key)
+        turns: list[TurnSnapshot] = [
+            live[record.turn.id].snapshot()
+            if record.turn.id in live
+            else stored_snapshot(record, key)
+            for record in records
+        ]
+        return History(session=key, title=session.title, turns=tuple(turns))
+
+    async def _session(self, address: ChatAddress, name: str) -> SessionRow | None:
+        if name:
+            return await self.dialogs.named(address, name)
+        return await self.dialogs.current(address)
+
+    async def _edit(self, address: ChatAddress, edit: EditSession) -> Told:
+        if (edit.title is not None) + (edit.archived is not None) + edit.deleted != 1:
+            raise UsageError("One of title, archived and deleted must be set")
+        session = await self.dialogs.named(address, edit.session)
+        if edit.title is not None:
+            await self.dialogs.rename(session, edit.title.strip())
+            return Told(text=f"Renamed to {edit.title.strip()!r}.")
+        if self.workers.busy(session.id):
+            raise UsageError("A turn runs in this dialog", hint="stop it first, with `/stop`")
+        if edit.archived is not None:
+            await self.dialogs.archive(session, edit.archived)
+            return Told(text="Archived." if edit.archived else "Back from the archive.")
+        await self.dialogs.delete(session)
+        self.approvals.forget(session.id)
+        return Told(text="Deleted.")
+
+    async def _cassette(self, wanted: UseCassette) -> Told:
+        if wanted.mode == "off":
+            self.http.live()
+            return Told(text="Model traffic is live again.")
+        if not wanted.path:
+            raise UsageError("Which cassette?", hint="name a file, such as demo.cassette")
+        path = self.workspace / wanted.path
+        if wanted.mode == "record":
+            await self.http.record(path)
+            return Told(text=f"Recording model traffic to {wanted.path!r}.")
+        await self.http.replay(path)
+        return Told(text=f"Replaying model traffic from {wanted.path!r}.")
+
+
+_SETTLED = Told(text="This question is not open any more", failed=True, hint="ask again")

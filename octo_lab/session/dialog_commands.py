@@ -1,0 +1,116 @@
+"""The slash commands that work on dialogs: the same in a cell, a panel and a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import Told
+from octo_lab.session.commands import Command, CommandCall
+from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.models import ModelSource
+from octo_lab.session.status import StatusDesk, status_text
+from octo_lab.session.worker import Workers
+from octo_lab.storage.sessions import SessionRow
+
+NO_DIALOG = Told(text="This chat has no dialog yet", failed=True, hint="ask something first")
+USUAL = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogCommands:
+    """Carries out the commands; each answers with what it did."""
+
+    dialogs: Dialogs
+    workers: Workers
+    models: ModelSource
+    desk: StatusDesk
+
+    def commands(self) -> tuple[Command, ...]:
+        return (
+            Command(name="new", usage="[title]", summary="open a new dialog", run=self.new),
+            Command(name="clear", summary="go on with an empty context", run=self.clear),
+            Command(name="stop", summary="stop the running turn", run=self.stop, bypass=True),
+            Command(name="sessions", summary="list the dialogs", run=self.sessions),
+            Command(
+                name="switch",
+                usage="NAME",
+                summary="go on in another dialog",
+                run=self.switch,
+                aliases=("s",),
+            ),
+            Command(
+                name="model", usage="[NAME]", summary="show or choose the model", run=self.model
+            ),
+            Command(name="status", summary="show what is going on", run=self.status),
+        )
+
+    async def new(self, call: CommandCall) -> Told:
+        session = await self.dialogs.new(call.address, call.args)
+        return Told(text=f"New dialog{f' {session.title!r}' if session.title else ''}.")
+
+    async def clear(self, call: CommandCall) -> Told:
+        session = await self.dialogs.current(call.address)
+        if session is None:
+            return NO_DIALOG
+        await self.dialogs.clear(session)
+        return Told(text="The context is empty now; what was said stays in the history.")
+
+    async def stop(self, call: CommandCall) -> Told:
+        stopped = await stop_current(self.dialogs, self.workers, call.address, call.sender_id)
+        return Told(text="Stopped." if stopped else "Nothing is running here.", failed=not stopped)
+
+    async def sessions(self, call: CommandCall) -> Told:
+        rows = await self.dialogs.listed(call.address, query=call.args, limit=50)
+        current = await self.dialogs.current(call.address)
+        here = current.id if current else ""
+        ids = [row.id for row in rows]
+        lines = [_line(row, ids, current=row.id == here) for row in rows]
+        return Told(text="\n".join(lines) or "This chat has no dialog yet.")
+
+    async def switch(self, call: CommandCall) -> Told:
+        if not call.args:
+            raise UsageError("Switch to which dialog?", hint="list them with `/sessions`")
+        session = await self.dialogs.named(call.address, call.args)
+        await self.dialogs.switch(session)
+        return Told(text=f"Now in {session.title or session.id!r}.")
+
+    async def model(self, call: CommandCall) -> Told:
+        session = await self.dialogs.current(call.address)
+        if not call.args:
+            chosen = self.models.choose(session.model if session else None)
+            known = ", ".join(f"`{name}`" for name in self.models.names())
+            return Told(text="\n".join(filter(None, [f"`{chosen.name}`", chosen.note, known])))
+        name = None if call.args == USUAL else call.args
+        chosen = self.models.choose(name)
+        session = session or await self.dialogs.new(call.address)
+        await self.dialogs.use_model(session, name)
+        return Told(text=f"This dialog now uses `{chosen.name}`.")
+
+    async def status(self, call: CommandCall) -> Told:
+        return Told(text=status_text(await self.desk.status(call.address)))
+
+
+async def stop_current(
+    dialogs: Dialogs, workers: Workers, address: ChatAddress, sender_id: str
+) -> int:
+    """Stop what runs or waits in the chat's current dialog, else in any other of its dialogs."""
+    current = await dialogs.current(address)
+    stopped = workers.stop_session(current.id, sender_id) if current else 0
+    return stopped or workers.stop_chat(address)
+
+
+def _line(row: SessionRow, ids: list[str], *, current: bool) -> str:
+    title = row.title or "(no title)"
+    turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
+    name = f"**{title}**" if current else title
+    return f"- {name} · {turns} · `{_short(row.id, ids)}`"
+
+
+def _short(wanted: str, ids: list[str]) -> str:
+    """The shortest beginning of an id, of at least 8 characters, that names it alone."""
+    for length in range(8, len(wanted)):
+        if sum(other.startswith(wanted[:length]) for other in ids) == 1:
+            return wanted[:length]
+    return wanted

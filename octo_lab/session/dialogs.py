@@ -1,0 +1,139 @@
+"""The dialogs of a workspace: which one a chat is in, and how they are named and found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import Connection
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.keys import ChatAddress, SessionKey
+from octo_lab.storage.database import Database
+from octo_lab.storage.sessions import (
+    SessionRow,
+    archive_session,
+    clear_context,
+    create_session,
+    current_session,
+    delete_session,
+    find_session,
+    list_sessions,
+    make_current,
+    rename_session,
+    set_model,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialogs:
+    """Reads and changes sessions; each call is one transaction."""
+
+    database: Database
+    workspace: str
+
+    async def current(self, address: ChatAddress) -> SessionRow | None:
+        return await self.database.read(
+            partial(current_session, address=address, workspace=self.workspace)
+        )
+
+    async def current_or_new(self, address: ChatAddress) -> SessionRow:
+        found = await self.current(address)
+        return found if found and not found.archived else await self.new(address)
+
+    async def new(self, address: ChatAddress, title: str = "") -> SessionRow:
+        """A new dialog, which this chat is in from now on."""
+
+        def store(db: Connection) -> SessionRow:
+            session = create_session(db, address, title=title, workspace=self.workspace)
+            make_current(db, address, session.id)
+            return session
+
+        return await self.database.run(store)
+
+    async def named_or_new(self, address: ChatAddress, name: str) -> SessionRow:
+        """The dialog of that name, made if there is none; the chat stays where it is."""
+
+        def store(db: Connection) -> SessionRow:
+            found = self._find(db, address, name)
+            return found or create_session(db, address, title=name, workspace=self.workspace)
+
+        return await self.database.run(store)
+
+    async def named(self, address: ChatAddress, name: str) -> SessionRow:
+        """The dialog of that title, id or key; raises UsageError."""
+        found = await self.database.read(lambda db: self._find(db, address, name))
+        if found is None:
+            raise UsageError(f"No session named {name!r}", hint="list them with `/sessions`")
+        return found
+
+    async def listed(
+        self, address: ChatAddress, *, query: str = "", limit: int = 200
+    ) -> list[SessionRow]:
+        return await self.database.read(
+            partial(
+                list_sessions,
+                address=address,
+                query=query,
+                limit=max(1, min(limit, 2000)),
+                workspace=self.workspace,
+            )
+        )
+
+    async def switch(self, session: SessionRow) -> None:
+        """From now on the chat is in ``session``, which comes back from the archive."""
+
+        def store(db: Connection) -> None:
+            if session.archived:
+                archive_session(db, session.id, False)
+            make_current(db, session.address, session.id)
+
+        await self.database.run(store)
+
+    async def clear(self, session: SessionRow) -> None:
+        await self.database.run(partial(clear_context, session_id=session.id))
+
+    async def use_model(self, session: SessionRow, model: str | None) -> None:
+        await self.database.run(partial(set_model, session_id=session.id, model=model))
+
+    async def rename(self, session: SessionRow, title: str) -> None:
+        await self.database.run(partial(rename_session, session_id=session.id, title=title))
+
+    async def archive(self, session: SessionRow, archived: bool) -> None:
+        def store(db: Connection) -> None:
+            archive_session(db, session.id, archived)
+            if archived:
+                self._leave(db, session)
+
+        await self.database.run(store)
+
+    async def delete(self, session: SessionRow) -> None:
+        def store(db: Connection) -> None:
+            self._leave(db, session)
+            delete_session(db, session.id)
+
+        await self.database.run(store)
+
+    def _leave(self, db: Connection, session: SessionRow) -> None:
+        """A chat that was in ``session`` goes on in its newest other dialog, if there is one."""
+        current = current_session(db, session.address, workspace=self.workspace)
+        if current is None or current.id != session.id:
+            return
+        others = list_sessions(db, session.address, limit=2, workspace=self.workspace)
+        other = next((row for row in others if row.id != session.id), None)
+        if other is not None:
+            make_current(db, session.address, other.id)
+
+    def _find(self, db: Connection, address: ChatAddress, name: str) -> SessionRow | None:
+        return find_session(db, address, _dialog(address, name), workspace=self.workspace)
+
+
+def _dialog(address: ChatAddress, name: str) -> str:
+    """The dialog of a session key of this chat; any other name stays as it is."""
+    if name.count(":") != 3:
+        return name
+    try:
+        key = SessionKey.parse(name)
+    except UsageError:
+        return name
+    return key.dialog if key.address == address else name

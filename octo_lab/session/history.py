@@ -1,0 +1,109 @@
+"""Stored turns, read for a model within its window, and for people as snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from octo_lab.core.messages import Message
+from octo_lab.core.text import head_and_tail
+from octo_lab.core.turns import (
+    Block,
+    ErrorBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolBlock,
+    TurnSnapshot,
+)
+from octo_lab.llm.tokens import message_tokens
+from octo_lab.session.turn import PREVIEW
+from octo_lab.storage.turns import TurnRecord
+
+# Newer than every live revision of the same turn: what is stored has the last word.
+STORED_REVISION = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a model is told of the past; ``note`` tells the person what did not fit."""
+
+    messages: tuple[Message, ...] = ()
+    note: str = ""
+    tokens: int = 0
+
+
+def fit(records: Sequence[TurnRecord], budget: int) -> Context:
+    """The newest whole turns that fit into ``budget`` tokens."""
+    kept: list[tuple[Message, ...]] = []
+    used = 0
+    for record in reversed(records):
+        messages = model_messages(record)
+        cost = sum(message_tokens(message) for message in messages)
+        if used + cost > budget:
+            break
+        used += cost
+        kept.append(messages)
+    dropped = len(records) - len(kept)
+    turns = "turn does" if dropped == 1 else f"{dropped} turns do"
+    return Context(
+        messages=tuple(message for turn in reversed(kept) for message in turn),
+        note=f"The oldest {turns} not fit the model's window and were left out." if dropped else "",
+        tokens=used,
+    )
+
+
+def model_messages(record: TurnRecord) -> tuple[Message, ...]:
+    """The turn as the model sees it: it always ends with something the assistant said."""
+    last = record.messages[-1] if record.messages else None
+    if last is None or last.role == "assistant":
+        return record.messages
+    note = f"[This turn ended without an answer: {record.turn.state}.]"
+    return (*record.messages, Message(role="assistant", content=note))
+
+
+def stored_snapshot(record: TurnRecord, session: str) -> TurnSnapshot:
+    """A stored turn as people see it."""
+    turn = record.turn
+    ended = turn.ended_at
+    return TurnSnapshot(
+        turn_id=turn.id,
+        message_id=turn.message_id,
+        session=session,
+        revision=STORED_REVISION if turn.state != "running" else 0,
+        state=turn.state,
+        prompt=turn.prompt,
+        blocks=tuple(_blocks(record)),
+        usage=turn.usage,
+        model=turn.model,
+        started_at=turn.started_at,
+        seconds=(ended - turn.started_at).total_seconds() if ended else None,
+    )
+
+
+def _blocks(record: TurnRecord) -> Iterable[Block]:
+    results = {m.tool_call_id: m for m in record.messages if m.role == "tool"}
+    for message in record.messages:
+        if message.role == "assistant":
+            yield from _said(message, results)
+    if record.turn.partial.strip():
+        yield TextBlock(record.turn.partial)
+    if record.turn.error:
+        yield ErrorBlock(record.turn.error, record.turn.hint)
+
+
+def _said(message: Message, results: dict[str, Message]) -> Iterable[Block]:
+    if message.reasoning:
+        yield ReasoningBlock(message.reasoning)
+    if message.content:
+        yield TextBlock(message.content)
+    for call in message.tool_calls:
+        result = results.get(call.id)
+        yield ToolBlock(
+            call_id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+            state="cancelled" if result is None else "error" if result.is_error else "ok",
+            output=head_and_tail(result.content, PREVIEW) if result else "",
+            seconds=result.seconds if result else None,
+            media=result.media if result else (),
+        )

@@ -1,0 +1,275 @@
+"""One turn from its first row to its last snapshot: stored first, shown second."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, Protocol
+
+import anyio
+from sqlalchemy import Connection
+
+from octo_lab.agent.loop import Agent
+from octo_lab.agent.transcript import Transcript
+from octo_lab.bus.latest import Latest
+from octo_lab.core.errors import OctoError, StorageError
+from octo_lab.core.events import Noticed, ToolProgressed
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import InboundMessage
+from octo_lab.core.messages import Message, ToolCall
+from octo_lab.core.text import clean, first_line
+from octo_lab.core.turns import TurnSnapshot, TurnState
+from octo_lab.session.approvals import ApprovalDesk, Asker, TurnApprover
+from octo_lab.session.ask import AskPolicy, turn_input, user_message
+from octo_lab.session.models import ChosenModel, ModelSource
+from octo_lab.session.turn import TurnController, TurnFacts
+from octo_lab.storage.database import Database
+from octo_lab.storage.sessions import SessionRow, rename_session
+from octo_lab.storage.turns import (
+    NewTurn,
+    TurnRecord,
+    TurnRow,
+    append_step,
+    begin_turn,
+    finish_turn,
+    load_turns,
+    save_partial,
+)
+from octo_lab.tools.tool import Tool, ToolContext
+
+PARTIAL_SECONDS = 1.0
+TITLE_LENGTH = 60
+
+logger = logging.getLogger(__name__)
+
+
+class Show(Protocol):
+    """Delivers a turn while it runs; see ``bus.delivery.Delivery.show``."""
+
+    async def __call__(self, origin: InboundMessage, turn: Latest[TurnSnapshot]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnParts:
+    """What every turn of this runtime is made with. ``attended``: somebody there can answer."""
+
+    database: Database
+    owner: str
+    policy: AskPolicy
+    models: ModelSource
+    tools: Iterable[Tool]
+    desk: ApprovalDesk
+    show: Show
+    attended: Callable[[ChatAddress], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A message on its way to the dialog that will answer it."""
+
+    message: InboundMessage
+    session: SessionRow
+
+
+class Stopper:
+    """Ends one turn from outside, also before it has begun."""
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.state: Literal["cancelled", "interrupted"] = "interrupted"
+
+    def stop(self, state: Literal["cancelled", "interrupted"] = "cancelled") -> None:
+        self.state = state
+        self.scope.cancel()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningTurn:
+    """A turn at work."""
+
+    job: Job
+    row: TurnRow
+    model: ChosenModel
+    controller: TurnController
+    stopper: Stopper
+    transcript: Transcript = field(default_factory=Transcript)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    state: TurnState
+    messages: tuple[Message, ...] = ()
+    error: str = ""
+    hint: str = ""
+
+
+_BROKEN = _Outcome(state="failed", error="The turn failed inside octo_lab", hint="see the log")
+
+
+async def begin(
+    parts: TurnParts, job: Job, stopper: Stopper
+) -> tuple[RunningTurn, list[TurnRecord]]:
+    """Store the question, durable from here on; raises OctoError when it cannot be asked."""
+    model = parts.models.choose(job.message.options.model or job.session.model)
+    new = _new_turn(job, model)
+
+    def store(db: Connection) -> tuple[TurnRow, list[TurnRecord]]:
+        row = begin_turn(db, new, owner=parts.owner)
+        if row.parent is None and not job.session.title:
+            rename_session(db, job.session.id, first_line(new.prompt, TITLE_LENGTH))
+        if row.parent is None:
+            return row, []
+        limit = parts.policy.history + 1
+        return row, load_turns(db, job.session.id, context_only=True, limit=limit)[:-1]
+
+    row, past = await parts.database.run(store)
+    controller = TurnController(_facts(job, row, model))
+    turn = RunningTurn(job=job, row=row, model=model, controller=controller, stopper=stopper)
+    return turn, past
+
+
+async def run(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> None:
+    """Answer the question and store how it ended; only then show the end."""
+    outcome: _Outcome | None = None
+    try:
+        with turn.stopper.scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_keep_partial, parts, turn)
+                outcome = await _answer(parts, turn, past)
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _finish(parts, turn, outcome or _Outcome(state=turn.stopper.state))
+
+
+def _new_turn(job: Job, model: ChosenModel) -> NewTurn:
+    message, options = job.message, job.message.options
+    return NewTurn(
+        session_id=job.session.id,
+        message=user_message(message),
+        prompt=clean(message.text),
+        message_id=message.id,
+        slot=options.slot,
+        replace=not options.append,
+        model=model.provider.model,
+        provider=model.provider.name,
+    )
+
+
+def _facts(job: Job, row: TurnRow, model: ChosenModel) -> TurnFacts:
+    return TurnFacts(
+        turn_id=row.id,
+        message_id=job.message.id,
+        session=str(job.session.key),
+        prompt=row.prompt,
+        model=model.name,
+        started_at=row.started_at,
+    )
+
+
+async def _answer(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> _Outcome:
+    """Run the agent beside its crash copy. This is the turn boundary: every error ends here."""
+    try:
+        return await _run_agent(parts, turn, past)
+    except OctoError as exc:
+        return _Outcome(state="failed", error=exc.message, hint=exc.hint)
+    except Exception:
+        logger.exception("turn %s failed", turn.row.id)
+        return _BROKEN
+
+
+async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> _Outcome:
+    tools = parts.policy.tools_for(turn.job.message, parts.tools)
+    asked, context = turn_input(turn.job.message, tools, past, turn.model.provider.model)
+    emit = turn.controller.emit
+    for note in (turn.model.note if turn.row.parent is None else "", context.note):
+        if note:
+            emit(Noticed(note))
+    agent = _agent(parts, turn, tools)
+    keep = partial(_keep, parts, turn)
+    ending = await agent.run(asked, turn.transcript, emit, keep)
+    if ending.note:
+        emit(Noticed(ending.note))
+    return _Outcome(state="completed", messages=ending.final)
+
+
+def _agent(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Agent:
+    message, controller = turn.job.message, turn.controller
+    asker = Asker(
+        address=message.address,
+        session=turn.job.session.id,
+        emit=controller.emit,
+        attended=not message.options.headless and parts.attended(message.address),
+        named=frozenset(message.options.tools or ()),
+    )
+    return Agent(
+        provider=turn.model.provider,
+        tools=tools,
+        approver=TurnApprover(parts.desk, asker),
+        context=partial(_tool_context, parts.policy, turn),
+        limits=parts.policy.limits_for(message),
+    )
+
+
+def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall) -> ToolContext:
+    address = turn.job.message.address
+    return ToolContext(
+        workspace=policy.workspace,
+        channel=address.channel,
+        chat_id=address.chat_id,
+        session=str(turn.job.session.key),
+        turn_id=turn.row.id,
+        call_id=call.id,
+        report=lambda text: turn.controller.emit(ToolProgressed(call.id, text)),
+    )
+
+
+async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:
+    await parts.database.run(
+        partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=messages)
+    )
+
+
+async def _keep_partial(parts: TurnParts, turn: RunningTurn) -> None:
+    """About once a second store what is visible and in no step yet, should the process die."""
+    kept = ""
+    while True:
+        await anyio.sleep(PARTIAL_SECONDS)
+        text = turn.transcript.partial
+        if text == kept:
+            continue
+        try:
+            await parts.database.run(
+                partial(save_partial, turn_id=turn.row.id, owner=parts.owner, text=text)
+            )
+        except StorageError as exc:
+            logger.warning("the crash copy of turn %s was not stored: %s", turn.row.id, exc)
+            return
+        kept = text
+
+
+async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> None:
+    """Store the end and show it; what could not be stored is shown as failed."""
+    messages = outcome.messages
+    if outcome.state != "completed":
+        messages = turn.transcript.close("failed" if outcome.state == "failed" else "cancelled")
+    store = partial(
+        finish_turn,
+        turn_id=turn.row.id,
+        owner=parts.owner,
+        state=outcome.state,
+        messages=messages,
+        usage=turn.transcript.usage,
+        error=outcome.error,
+        hint=outcome.hint,
+    )
+    try:
+        await parts.database.run(store)
+    except OctoError as exc:
+        outcome = _Outcome(state="failed", error=exc.message, hint=exc.hint)
+    except Exception:
+        logger.exception("the end of turn %s was not stored", turn.row.id)
+        outcome = _BROKEN
+    turn.controller.end(outcome.state, error=outcome.error, hint=outcome.hint)

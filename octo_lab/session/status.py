@@ -1,0 +1,102 @@
+"""What the runtime is doing, as seen from one chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+
+from octo_lab.core.errors import OctoError
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import Status
+from octo_lab.core.messages import Usage
+from octo_lab.llm.tokens import context_window, message_tokens
+from octo_lab.session.ask import AskPolicy
+from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.models import ChosenModel, ModelSource
+from octo_lab.session.worker import Workers
+from octo_lab.storage.sessions import SessionRow
+from octo_lab.storage.turns import TurnRecord, load_turns
+from octo_lab.tools.policy import select_tools
+from octo_lab.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusDesk:
+    """Collects a Status."""
+
+    dialogs: Dialogs
+    workers: Workers
+    models: ModelSource
+    policy: AskPolicy
+    tools: Iterable[Tool]
+    channels: Callable[[], tuple[str, ...]]
+    data_folder: str
+
+    async def status(self, address: ChatAddress) -> Status:
+        session = await self.dialogs.current(address)
+        turns = await self._turns(session)
+        chosen, note = self._model(session)
+        context = _context(turns, session.cursor if session else None)
+        return Status(
+            session=str(session.key) if session else "",
+            title=session.title if session else "",
+            model=chosen.provider.model if chosen else "",
+            provider=chosen.provider.name if chosen else "",
+            provider_note=note,
+            context_tokens=context,
+            context_window=context_window(chosen.provider.model) if chosen else 0,
+            usage=reduce(Usage.__add__, (turn.turn.usage for turn in turns), Usage()),
+            tools=self._tools(address.channel),
+            channels=self.channels(),
+            workspace=str(self.policy.workspace),
+            data_folder=self.data_folder,
+            running=len(self.workers.running),
+            models=self.models.names(),
+        )
+
+    async def _turns(self, session: SessionRow | None) -> list[TurnRecord]:
+        if session is None:
+            return []
+        return await self.dialogs.database.read(
+            lambda db: load_turns(db, session.id, context_only=False)
+        )
+
+    def _model(self, session: SessionRow | None) -> tuple[ChosenModel | None, str]:
+        try:
+            chosen = self.models.choose(session.model if session else None)
+        except OctoError as exc:
+            return None, str(exc)
+        return chosen, chosen.note
+
+    def _tools(self, channel: str) -> tuple[str, ...]:
+        chosen = select_tools(
+            self.tools, channel=channel, allow=self.policy.allow, deny=self.policy.deny
+        )
+        return tuple(tool.name for tool in chosen)
+
+
+def _context(turns: list[TurnRecord], cursor: str | None) -> int:
+    """Tokens of what the next turn would be told, before it is cut to the window."""
+    ids = [record.turn.id for record in turns]
+    start = ids.index(cursor) + 1 if cursor in ids else 0
+    said = (message for record in turns[start:] for message in record.messages)
+    return sum(message_tokens(message) for message in said)
+
+
+def status_text(status: Status) -> str:
+    """The status in a few lines of Markdown."""
+    used, window = status.context_tokens, status.context_window
+    rows = {
+        "model": f"{status.provider}/{status.model}" if status.model else "none",
+        "note": status.provider_note,
+        "session": status.title or status.session or "none yet",
+        "context": f"{used:,} of {window:,} tokens",
+        "used": f"{status.usage.input_tokens:,} tokens in, {status.usage.output_tokens:,} out",
+        "tools": ", ".join(status.tools) or "none",
+        "channels": ", ".join(status.channels) or "none",
+        "workspace": status.workspace,
+        "data": status.data_folder,
+        "running": f"{status.running} turns",
+    }
+    return "\n".join(f"- {name}: {value}" for name, value in rows.items() if value)

@@ -1,0 +1,168 @@
+"""One worker per session: its messages one after another, all sessions side by side."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+from anyio.abc import TaskGroup
+
+from octo_lab.bus.lanes import Lanes
+from octo_lab.core.errors import OctoError, Rejected
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import InboundMessage, Told
+from octo_lab.session.run import Job, RunningTurn, Stopper, TurnParts, begin, run
+
+Tell = Callable[[InboundMessage, Told], None]
+
+NOT_BEGUN = Told(text="Stopped before it began.")
+CLOSED = Told(text="octo_lab is closing; this was not asked", failed=True, hint="ask it again")
+FAILED = Told(text="This failed inside octo_lab", failed=True, hint="see the log")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """The job a worker is at; ``turn`` once it has begun."""
+
+    job: Job
+    stopper: Stopper = field(default_factory=Stopper)
+    waiting: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    turn: RunningTurn | None = None
+
+    def stop(self) -> None:
+        self.waiting.cancel()
+        self.stopper.stop()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkPolicy:
+    """``queue`` messages wait per session, ``at_once`` turns run, a worker idles so long."""
+
+    queue: int = 32
+    at_once: int = 10
+    idle: float = 300.0
+
+
+class Workers:
+    """Owns every running turn. ``lanes`` owns the workers, ``shows`` the deliveries."""
+
+    def __init__(
+        self,
+        parts: TurnParts,
+        tell: Tell,
+        policy: WorkPolicy,
+        *,
+        lanes: TaskGroup,
+        shows: TaskGroup,
+    ) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._shows = shows
+        self._slots = anyio.CapacityLimiter(policy.at_once)
+        self._lanes: Lanes[str, Job] = Lanes(lanes, self._work, size=policy.queue, idle=policy.idle)
+        self._works: dict[str, _Work] = {}
+        self._stopped: deque[str] = deque(maxlen=256)
+        self._closed = False
+        self._idle = anyio.Event()
+
+    @property
+    def running(self) -> tuple[RunningTurn, ...]:
+        return tuple(work.turn for work in self._works.values() if work.turn)
+
+    def busy(self, session_id: str) -> bool:
+        return session_id in self._works or bool(self._lanes.waiting(session_id))
+
+    def submit(self, job: Job) -> None:
+        """Queue a message for its session; raises Rejected when 32 wait there already."""
+        if self._closed:
+            self._tell(job.message, CLOSED)
+        elif job.message.id in self._stopped:
+            self._tell(job.message, NOT_BEGUN)
+        else:
+            self._lanes.put(job.session.id, job)
+
+    def stop_session(self, session_id: str, sender_id: str = "") -> int:
+        """Stop the session's turn and what ``sender_id`` (``""``: anybody) has waiting there."""
+        waiting = self._lanes.take(
+            session_id, lambda job: not sender_id or job.message.sender_id == sender_id
+        )
+        self._drop(waiting, NOT_BEGUN)
+        return len(waiting) + self._stop(lambda work: work.job.session.id == session_id)
+
+    def stop_chat(self, address: ChatAddress) -> int:
+        """Stop what runs in any dialog of a chat."""
+        return self._stop(lambda work: work.job.message.address == address)
+
+    def stop_turn(self, turn_id: str) -> int:
+        return self._stop(lambda work: work.turn is not None and work.turn.row.id == turn_id)
+
+    def stop_message(self, message_id: str) -> int:
+        """Stop the turn of one message, wherever it is, even if it has not arrived yet."""
+        waiting = self._lanes.take_all(lambda job: job.message.id == message_id)
+        self._drop(waiting, NOT_BEGUN)
+        stopped = self._stop(lambda work: work.job.message.id == message_id) + len(waiting)
+        if not stopped:
+            self._stopped.append(message_id)
+        return stopped
+
+    async def close(self, seconds: float) -> None:
+        """Take no more work and interrupt what runs, within so many seconds."""
+        self._closed = True
+        self._drop(self._lanes.take_all(lambda job: True), CLOSED)
+        for work in self._works.values():
+            work.waiting.cancel()
+            work.stopper.stop("interrupted")
+        with anyio.move_on_after(seconds):
+            while self._works:
+                self._idle = anyio.Event()
+                await self._idle.wait()
+
+    def _stop(self, wanted: Callable[[_Work], bool]) -> int:
+        found = [work for work in self._works.values() if wanted(work)]
+        for work in found:
+            work.stop()
+        return len(found)
+
+    def _drop(self, jobs: list[Job], told: Told) -> None:
+        for job in jobs:
+            self._tell(job.message, told)
+
+    async def _work(self, session_id: str, job: Job) -> None:
+        work = self._works[session_id] = _Work(job=job)
+        try:
+            await self._when_free(work)
+        except OctoError as exc:
+            self._tell(job.message, Told(text=exc.message, failed=True, hint=exc.hint))
+        except Exception:
+            logger.exception("message %s failed", job.message.id)
+            self._tell(job.message, FAILED)
+        finally:
+            del self._works[session_id]
+            self._idle.set()
+
+    async def _when_free(self, work: _Work) -> None:
+        with work.waiting:
+            await self._slots.acquire()
+        if work.waiting.cancelled_caught:
+            self._tell(work.job.message, CLOSED if self._closed else NOT_BEGUN)
+            return
+        try:
+            await self._take_turn(work)
+        finally:
+            self._slots.release()
+
+    async def _take_turn(self, work: _Work) -> None:
+        turn, past = await begin(self._parts, work.job, work.stopper)
+        work.turn = turn
+        self._shows.start_soon(self._parts.show, work.job.message, turn.controller.latest)
+        await run(self._parts, turn, past)
+
+
+def rejected(exc: Rejected) -> Told:
+    """A full queue, in words."""
+    return Told(text=exc.message, failed=True, hint=exc.hint)
