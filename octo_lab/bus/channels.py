@@ -30,6 +30,9 @@ class Channels:
     def names(self) -> tuple[str, ...]:
         return tuple(self._channels)
 
+    def find(self, name: str) -> Channel | None:
+        return self._channels.get(name)
+
     def __getitem__(self, name: str) -> Channel:
         """The channel called ``name``; raises DeliveryRejected."""
         try:

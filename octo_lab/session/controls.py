@@ -26,12 +26,12 @@ from octo_lab.core.mail import (
     UseCassette,
 )
 from octo_lab.core.turns import TurnSnapshot
-from octo_lab.llm.client import ModelHttp
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.commands import Commands
 from octo_lab.session.dialog_commands import stop_current
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.history import stored_snapshot
+from octo_lab.session.models import ModelSource
 from octo_lab.session.status import StatusDesk
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
@@ -49,7 +49,7 @@ class Controls:
     commands: Commands
     approvals: ApprovalDesk
     desk: StatusDesk
-    http: ModelHttp
+    models: ModelSource
     workspace: Path
 
     async def answer(self, request: ControlRequest) -> ControlReply:
@@ -150,17 +150,15 @@ class Controls:
         return Told(text="Deleted.")
 
     async def _cassette(self, wanted: UseCassette) -> Told:
-        if wanted.mode == "off":
-            self.http.live()
-            return Told(text="Model traffic is live again.")
-        if not wanted.path:
+        if wanted.mode != "off" and not wanted.path:
             raise UsageError("Which cassette?", hint="name a file, such as demo.cassette")
-        path = self.workspace / wanted.path
-        if wanted.mode == "record":
-            await self.http.record(path)
-            return Told(text=f"Recording model traffic to {wanted.path!r}.")
-        await self.http.replay(path)
-        return Told(text=f"Replaying model traffic from {wanted.path!r}.")
+        await self.models.use_cassette(wanted.mode, self.workspace / wanted.path)
+        return Told(text=_CASSETTE[wanted.mode].format(path=wanted.path))
 
 
 _SETTLED = Told(text="This question is not open any more", failed=True, hint="ask again")
+_CASSETTE = {
+    "off": "Model traffic is live again.",
+    "record": "Recording model traffic to {path!r}.",
+    "replay": "Replaying model traffic from {path!r}.",
+}

@@ -1,0 +1,320 @@
+"""The composition root: the only place that knows every part.
+
+``open_app`` reads top to bottom as the start order; the parts close in reverse.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup
+from sqlalchemy import Connection
+
+from octo_lab.agent.limits import Limits
+from octo_lab.bus.attempts import SendPolicy
+from octo_lab.bus.bus import Bus
+from octo_lab.bus.channels import Channels
+from octo_lab.bus.delivery import Delivery
+from octo_lab.bus.dispatch import Dispatcher
+from octo_lab.bus.inbox import Inbox
+from octo_lab.bus.ports import Channel, Door, LiveChannel
+from octo_lab.bus.stage import stage
+from octo_lab.config.load import load_settings
+from octo_lab.config.paths import data_folder, find_workspace, user_folder
+from octo_lab.config.settings import ProviderSettings, Settings
+from octo_lab.core.errors import Rejected, StorageError
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
+from octo_lab.core.registry import Registry
+from octo_lab.llm.client import ModelHttp
+from octo_lab.llm.provider import Provider
+from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
+from octo_lab.llm.secret import Secret
+from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
+from octo_lab.session.ask import AskPolicy
+from octo_lab.session.commands import Command, Commands
+from octo_lab.session.controls import Controls
+from octo_lab.session.dialog_commands import DialogCommands
+from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.models import ConfiguredModels, OneModel
+from octo_lab.session.router import Router
+from octo_lab.session.run import TurnParts
+from octo_lab.session.status import StatusDesk
+from octo_lab.session.worker import Tell, Workers, WorkPolicy
+from octo_lab.storage.database import Database, open_database
+from octo_lab.storage.owners import (
+    HEARTBEAT_SECONDS,
+    heartbeat,
+    reclaim,
+    register_owner,
+    remove_owner,
+    this_process,
+)
+from octo_lab.tools.registry import builtin_tools, plugin_tools
+from octo_lab.tools.tool import Tool
+
+DATABASE = "octo_lab.db"
+TURN_GRACE = 5.0
+SHOW_GRACE = 3.0
+HTTP_GRACE = 1.0
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """Everything a runtime is made of. ``provider`` overrides the settings' choice of model."""
+
+    settings: Settings
+    workspace: Path
+    data_folder: Path
+    environ: Mapping[str, str] = field(repr=False)
+    channels: Sequence[Channel] = ()
+    tools: Sequence[Tool] = ()
+    commands: Sequence[Command] = ()
+    provider: Provider | None = None
+
+
+def setup_from(
+    *,
+    start: Path,
+    environ: Mapping[str, str],
+    channels: Sequence[Channel] = (),
+    tools: Sequence[Tool] = (),
+) -> Setup:
+    """A setup as the files and variables around ``start`` say; raises ConfigError."""
+    workspace = find_workspace(start, environ)
+    loaded = load_settings(workspace=workspace, environ=environ, user_folder=user_folder())
+    return Setup(
+        settings=loaded.settings,
+        workspace=workspace,
+        data_folder=data_folder(workspace, loaded.environ),
+        environ=loaded.environ,
+        channels=channels,
+        tools=tools,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """A running octo_lab. Faces need ``door`` and their own channel, no more."""
+
+    setup: Setup
+    door: Door
+    tools: Registry[Tool]
+    channels: Channels
+    listening: TaskGroup
+
+    def add_tool(self, tool: Tool) -> None:
+        """Offer a tool from the next turn on; it replaces one of the same name."""
+        self.tools.add(tool)
+
+    def remove_tool(self, name: str) -> None:
+        self.tools.remove(name)
+
+    def add_channel(self, channel: Channel) -> None:
+        """Open a channel while the app runs; it listens until the app closes."""
+        self.channels.add(channel)
+        self.listening.start_soon(_listen, channel, self.door)
+
+
+@asynccontextmanager
+async def open_app(setup: Setup) -> AsyncGenerator[App]:
+    """Start every part, join them, and stop them in reverse; raises StorageError, ConfigError."""
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(_database(setup))
+        http = await stack.enter_async_context(_model_http())
+        owner = await stack.enter_async_context(_owner(database))
+        channels, bus = Channels(setup.channels), Bus()
+        stack.callback(bus.close)
+        services = await stack.enter_async_context(stage())
+        shows = await stack.enter_async_context(stage(SHOW_GRACE))
+        lanes = await stack.enter_async_context(stage())
+        tools = Registry("tool", (*builtin_tools(), *await _plugins(), *setup.tools))
+        models = OneModel(setup.provider) if setup.provider else _configured(setup, http)
+        parts = TurnParts(
+            database=database,
+            owner=owner,
+            policy=_ask_policy(setup),
+            models=models,
+            tools=tools,
+            desk=ApprovalDesk(ApprovalPolicy(rules={"python": setup.settings.tools.python})),
+            show=Delivery(bus=bus, channels=channels).show,
+            attended=partial(_attended, channels),
+        )
+        tell = partial(_tell, bus)
+        workers = Workers(parts, tell, _work_policy(setup), lanes=lanes, shows=shows)
+        stack.push_async_callback(workers.close, TURN_GRACE)
+        router, controls = _answering(setup, parts, workers, tell=tell, channels=channels)
+        inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
+        services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
+        services.start_soon(bus.serve_controls, controls.answer)
+        services.start_soon(_stay_alive, database, owner)
+        services.start_soon(inbox.run, bus.inbound)
+        listening = await stack.enter_async_context(stage())
+        app = App(setup=setup, door=bus, tools=tools, channels=channels, listening=listening)
+        for channel in setup.channels:
+            app.add_channel(channel)
+        yield app
+
+
+@asynccontextmanager
+async def _database(setup: Setup) -> AsyncGenerator[Database]:
+    where = setup.settings.database or setup.data_folder / DATABASE
+    async with open_database(where, media=setup.data_folder / "media") as database:
+        yield database
+
+
+@asynccontextmanager
+async def _model_http() -> AsyncGenerator[ModelHttp]:
+    http = ModelHttp()
+    try:
+        yield http
+    finally:
+        with anyio.move_on_after(HTTP_GRACE, shield=True):
+            await http.aclose()
+
+
+@asynccontextmanager
+async def _owner(database: Database) -> AsyncGenerator[str]:
+    """This process, registered as an owner of turns; those of dead owners are closed."""
+    owner = await anyio.to_thread.run_sync(this_process)
+
+    def enter(db: Connection) -> list[str]:
+        register_owner(db, owner)
+        return reclaim(db)
+
+    for turn_id in await database.run(enter):
+        logger.info("turn %s was interrupted by the end of its process", turn_id)
+    try:
+        yield owner.id
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _forgotten(database, owner.id)
+
+
+async def _forgotten(database: Database, owner_id: str) -> None:
+    try:
+        await database.run(partial(remove_owner, owner_id=owner_id))
+    except StorageError as exc:
+        logger.warning("the owner of this process stays registered: %s", exc)
+
+
+async def _stay_alive(database: Database, owner_id: str) -> None:
+    """Tell other kernels that this one lives, and close what dead ones left behind."""
+
+    def beat(db: Connection) -> None:
+        heartbeat(db, owner_id)
+        reclaim(db)
+
+    while True:
+        await anyio.sleep(HEARTBEAT_SECONDS)
+        try:
+            await database.run(beat)
+        except StorageError as exc:
+            logger.warning("no heartbeat: %s", exc)
+
+
+async def _listen(channel: Channel, door: Door) -> None:
+    """Run one channel; if it fails, the others go on."""
+    try:
+        await channel.run(door)
+    except Exception:
+        logger.exception("channel %r ended", channel.name)
+
+
+async def _plugins() -> tuple[Tool, ...]:
+    loaded = await anyio.to_thread.run_sync(plugin_tools)
+    for problem in loaded.problems:
+        logger.warning("%s", problem)
+    return loaded.tools
+
+
+def _configured(setup: Setup, http: ModelHttp) -> ConfiguredModels:
+    settings = setup.settings
+    facts = {name: _facts(provider) for name, provider in settings.providers.items()}
+    models = ModelSetup(http=http, model=settings.model, providers=facts, environ=setup.environ)
+    return ConfiguredModels(models, builtin_providers())
+
+
+def _facts(provider: ProviderSettings) -> ProviderFacts:
+    key = provider.api_key
+    return ProviderFacts(
+        base_url=provider.base_url,
+        api_key=Secret(key.get_secret_value()) if key else None,
+        default_model=provider.default_model,
+    )
+
+
+def _ask_policy(setup: Setup) -> AskPolicy:
+    settings = setup.settings
+    limits = settings.limits
+    return AskPolicy(
+        workspace=setup.workspace,
+        limits=Limits(iterations=limits.iterations, tokens=limits.tokens, seconds=limits.seconds),
+        allow=settings.tools.allow,
+        deny=settings.tools.deny,
+        history=settings.session.history,
+    )
+
+
+def _work_policy(setup: Setup) -> WorkPolicy:
+    session = setup.settings.session
+    return WorkPolicy(queue=session.queue, at_once=session.workers)
+
+
+def _answering(
+    setup: Setup, parts: TurnParts, workers: Workers, *, tell: Tell, channels: Channels
+) -> tuple[Router, Controls]:
+    """The two that answer people: the router messages, the controls everything else."""
+    dialogs = Dialogs(database=parts.database, workspace=str(setup.workspace))
+    desk = StatusDesk(
+        dialogs=dialogs,
+        workers=workers,
+        models=parts.models,
+        policy=parts.policy,
+        tools=parts.tools,
+        channels=lambda: channels.names,
+        data_folder=str(setup.data_folder),
+    )
+    own = DialogCommands(dialogs=dialogs, workers=workers, models=parts.models, desk=desk)
+    commands = Commands((*own.commands(), *setup.commands))
+    controls = Controls(
+        dialogs=dialogs,
+        workers=workers,
+        commands=commands,
+        approvals=parts.desk,
+        desk=desk,
+        models=parts.models,
+        workspace=setup.workspace,
+    )
+    return Router(dialogs=dialogs, workers=workers, commands=commands, tell=tell), controls
+
+
+def _attended(channels: Channels, address: ChatAddress) -> bool:
+    """Whether a person there sees a question while the turn runs."""
+    channel = channels.find(address.channel)
+    return isinstance(channel, LiveChannel) and channel.live.interval is not None
+
+
+def _tell(bus: Bus, message: InboundMessage, told: Told) -> None:
+    """Answer a message outside a turn."""
+    try:
+        bus.send(
+            OutboundMessage(
+                address=message.address,
+                text=told.text,
+                reply_to=message.id,
+                failed=told.failed,
+                hint=told.hint,
+                private=message.private,
+            )
+        )
+    except Rejected as exc:
+        logger.warning("the answer to message %s was dropped: %s", message.id, exc)
