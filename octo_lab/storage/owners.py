@@ -36,7 +36,7 @@ class Owner:
 
 
 def this_process() -> Owner:
-    """A new owner for the calling process."""
+    """A new owner for the calling process; reads ``/proc``, so call it in a thread."""
     pid = os.getpid()
     return Owner(
         id=new_id(),
@@ -60,6 +60,13 @@ def register_owner(db: Connection, owner: Owner) -> None:
             heartbeat_at=utc_now(),
         )
     )
+
+
+def register_process(db: Connection) -> Owner:
+    """Register the calling process as a new owner."""
+    owner = this_process()
+    register_owner(db, owner)
+    return owner
 
 
 def heartbeat(db: Connection, owner_id: str) -> None:
