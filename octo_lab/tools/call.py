@@ -61,7 +61,7 @@ async def run_call(
         return Outcome(state="cancelled", text=f"Error: {tool.name!r} cancelled itself.")
     except (Exception, SystemExit, KeyboardInterrupt) as exc:  # noqa: BLE001 - the tool boundary
         return _failure(tool, exc, bounds.output)
-    return _success(result, bounds)
+    return _success(tool, result, bounds)
 
 
 async def _run(
@@ -90,11 +90,11 @@ def _is_cancelled() -> bool:
     return anyio.current_effective_deadline() == -math.inf
 
 
-def _success(result: ToolResult | str, bounds: CallBounds) -> Outcome:
+def _success(tool: Tool, result: ToolResult | str, bounds: CallBounds) -> Outcome:
     if isinstance(result, str):
         result = ToolResult(text=result)
     media, note = _bounded(result.media, bounds.media)
-    text = clean(head_and_tail(result.text, bounds.output))
+    text = clean(head_and_tail(result.text, tool.output or bounds.output))
     return Outcome(state="ok", text=text + note, media=media)
 
 

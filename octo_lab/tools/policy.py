@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-import anyio
-
 from octo_lab.core.errors import ToolDenied
-from octo_lab.core.events import Decision
 from octo_lab.core.messages import ToolCall
 from octo_lab.tools.tool import Approver, Question, Tool
 
@@ -55,34 +51,3 @@ async def get_approval(tool: Tool, call: ToolCall, args: Any, approver: Approver
             f"The use of {tool.name!r} was denied",
             hint="do not try it again in this turn; go on without it, or say what you need",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """An approver that always gives the same answer: for policies, where nobody can be asked."""
-
-    decision: Decision
-
-    async def approve(self, question: Question) -> Decision:
-        return self.decision
-
-
-class Remembering:
-    """Keeps the grants of one session, so that a person is asked once per scope.
-
-    Calls of one scope that come together wait for the one answer.
-    """
-
-    def __init__(self, approver: Approver, granted: Iterable[str] = ()) -> None:
-        self._approver = approver
-        self._granted = set(granted)
-        self._locks: dict[str, anyio.Lock] = {}
-
-    async def approve(self, question: Question) -> Decision:
-        async with self._locks.setdefault(question.scope, anyio.Lock()):
-            if question.scope in self._granted:
-                return "session"
-            decision = await self._approver.approve(question)
-            if decision == "session":
-                self._granted.add(question.scope)
-            return decision

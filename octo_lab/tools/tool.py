@@ -61,7 +61,8 @@ class Tool:
     what ``run`` takes and raises ToolFailed with a message the model can act on. ``channels``
     limits where the turn may have come from (``None``: anywhere): elsewhere the tool is neither
     offered nor run. ``asks``: a person approves the first use in a session; ``detail`` says in
-    words what would run. ``timeout`` is in seconds.
+    words what would run. ``timeout`` is in seconds. ``output`` is how many characters of a result
+    are kept, if not what the turn allows: for a tool that bounds its results itself.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Tool:
     asks: bool = False
     detail: Callable[[Any], str] = str
     timeout: float = 120.0
+    output: int | None = None
 
     @property
     def spec(self) -> ToolSpec:

@@ -1,0 +1,72 @@
+"""The tool ``read_file``: a text file of the workspace, with line numbers."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import anyio.to_thread
+from pydantic import BaseModel, ConfigDict, Field
+
+from octo_lab.core.errors import ToolFailed
+from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.tool import ToolContext
+from octo_lab.tools.workspace import decode, files_of, read_bytes
+
+_CUT = 100_000
+
+
+class ReadFileArgs(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    path: str = Field(min_length=1, description="The file, relative to the workspace.")
+    start_line: int = Field(default=1, ge=1, description="The first line, counted from 1.")
+    end_line: int | None = Field(default=None, ge=1, description="The last line; default: all.")
+
+
+async def read_file(ctx: ToolContext, args: ReadFileArgs) -> str:
+    """Read a text file of the workspace. Each line comes as `NUMBER|text`.
+
+    At most 100 KB are given at once; read on with start_line.
+    """
+    return await anyio.to_thread.run_sync(partial(_read, ctx, args))
+
+
+def _read(ctx: ToolContext, args: ReadFileArgs) -> str:
+    data = read_bytes(files_of(ctx.workspace), args.path)
+    text = decode(data)
+    if text is None:
+        raise ToolFailed(f"{args.path!r} is a binary file of {len(data)} bytes")
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return _numbered(args, lines) if lines else "(empty file)"
+
+
+def _numbered(args: ReadFileArgs, lines: list[str]) -> str:
+    first, last = args.start_line, min(args.end_line or len(lines), len(lines))
+    if first > len(lines):
+        raise ToolFailed(f"{args.path!r} has only {len(lines)} lines")
+    if first > last:
+        raise ToolFailed(f"start_line {first} is after end_line {last}")
+    shown: list[str] = []
+    left = _CUT
+    for number in range(first, last + 1):
+        line = f"{number}|{lines[number - 1].removesuffix(chr(13))}"
+        left -= len(line.encode(errors="replace")) + 1
+        if left < 0:
+            return _cut(shown, line, number, len(lines))
+        shown.append(line)
+    return "\n".join(shown)
+
+
+def _cut(shown: list[str], line: str, number: int, total: int) -> str:
+    if not shown:  # one line is larger than everything that may be shown
+        note = f"[line {number} of {total} is cut: it has {len(line)} characters]"
+        return f"{line[: _CUT // 4]}\n{note}"
+    shown.append(f"[cut at 100 KB, line {number} of {total}: go on with start_line={number}]")
+    return "\n".join(shown)
+
+
+TOOL = model_tool(
+    read_file, ReadFileArgs, name="read_file", group="fs", timeout=30.0, output=_CUT + 1000
+)

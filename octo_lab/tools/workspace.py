@@ -1,0 +1,57 @@
+"""The files of a workspace, for tools that read: bounded, and no binary taken for text."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from octo_lab.core.errors import ToolFailed
+from octo_lab.security.paths import Enclosure
+
+LARGEST = 10_000_000
+_PROBE = 8192
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def files_of(workspace: Path) -> Enclosure:
+    return Enclosure(root=workspace)
+
+
+def read_bytes(files: Enclosure, path: str) -> bytes:
+    """A whole file; raises ToolFailed when it has more than 10 MB."""
+    with files.open_file(path) as opened:
+        data = opened.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ToolFailed(
+            f"{path!r} has more than {LARGEST // 1_000_000} MB", hint="search in it with grep"
+        )
+    return data
+
+
+def decode(data: bytes) -> str | None:
+    """The text of a file, or None when it is no text. Bad bytes become U+FFFD."""
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    if encoding != "utf-16" and b"\0" in data[:_PROBE]:
+        return None
+    return data.decode(encoding, errors="replace")
+
+
+def utf8_lines(data: bytes) -> bytes:
+    """A text file as UTF-8 with plain line ends, byte for byte where it is that already.
+
+    Nothing at all when it is binary.
+    """
+    if b"\0" in data or data.startswith(tuple(mark for mark, _ in _MARKS)):
+        data = (decode(data) or "").encode()
+    return data.replace(b"\r\n", b"\n") if b"\r" in data else data
+
+
+def size_words(size: int) -> str:
+    """A size for people and models."""
+    if size < 1000:
+        return f"{size} bytes"
+    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

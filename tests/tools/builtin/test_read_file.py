@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from octo_lab.tools.builtin.read_file import TOOL
+
+pytestmark = pytest.mark.anyio
+
+Use = Callable[..., Awaitable[str]]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"one\ntwo\n", "1|one\n2|two"),
+        (b"one\r\ntwo", "1|one\n2|two"),
+        (b"one\n\n", "1|one\n2|"),
+        (b"", "(empty file)"),
+        ("žluť\n".encode(), "1|žluť"),
+        ("\ufeffbom\n".encode(), "1|bom"),
+        ("ž\n".encode("utf-16"), "1|ž"),
+        (b"caf\xe9\n", "1|caf�"),
+        (b"\x89PNG\0\0", "failed: 'f' is a binary file of 6 bytes"),
+    ],
+)
+async def test_lines_come_with_their_numbers(
+    use: Use, tmp_path: Path, data: bytes, text: str
+) -> None:
+    (tmp_path / "f").write_bytes(data)
+
+    assert await use(TOOL, path="f") == text
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ({"start_line": 2, "end_line": 3}, "2|b\n3|c"),
+        ({"start_line": 3}, "3|c\n4|d"),
+        ({"end_line": 1}, "1|a"),
+        ({"start_line": 4, "end_line": 99}, "4|d"),
+        ({"start_line": 5}, "failed: 'f' has only 4 lines"),
+        ({"start_line": 3, "end_line": 2}, "failed: start_line 3 is after end_line 2"),
+        (
+            {"start_line": 0},
+            "failed: Invalid arguments for 'read_file': start_line: Input should be greater than "
+            "or equal to 1, not 0 (it takes: path, start_line, end_line)",
+        ),
+    ],
+)
+async def test_a_range_of_lines_can_be_asked_for(
+    use: Use, tmp_path: Path, lines: dict[str, int], text: str
+) -> None:
+    (tmp_path / "f").write_text("a\nb\nc\nd\n")
+
+    assert await use(TOOL, path="f", **lines) == text
+
+
+async def test_a_long_file_is_cut_at_a_line_and_says_how_to_go_on(use: Use, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("".join(f"line {n} {'x' * 90}\n" for n in range(1, 3001)))
+
+    text = await use(TOOL, path="f")
+    *_, last, note = text.split("\n")
+    number = int(last.partition("|")[0])
+
+    assert len(text) < 100_100
+    assert note == (
+        f"[cut at 100 KB, line {number + 1} of 3000: go on with start_line={number + 1}]"
+    )
+    assert (await use(TOOL, path="f", start_line=number + 1)).startswith(f"{number + 1}|line ")
+
+
+async def test_one_endless_line_is_cut(use: Use, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x" * 200_000)
+
+    text = await use(TOOL, path="f")
+
+    assert text.endswith("[line 1 of 1 is cut: it has 200002 characters]")
+    assert len(text) < 30_000
+
+
+async def test_a_file_above_10_mb_is_refused(use: Use, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"x" * 10_000_001)
+
+    assert await use(TOOL, path="f") == ("failed: 'f' has more than 10 MB (search in it with grep)")
+
+
+@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "link", "out/secret", "pipe", "."])
+async def test_nothing_outside_the_workspace_can_be_read(
+    use: Use, tmp_path: Path, path: str
+) -> None:
+    outside = tmp_path / "outside"
+    workspace = tmp_path
+    outside.mkdir()
+    (outside / "secret").write_text("hidden")
+    (workspace / "link").symlink_to("/etc/passwd")
+    (workspace / "out").symlink_to(outside)
+    os.mkfifo(workspace / "pipe")
+
+    assert (await use(TOOL, path=path)).startswith("failed: ")
+
+
+def test_its_result_may_be_longer_than_what_a_turn_allows() -> None:
+    assert TOOL.output == 101_000
