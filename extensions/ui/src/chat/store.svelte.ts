@@ -1,0 +1,160 @@
+/** What the chat panel knows, and what it can do; the runtime holds the truth. */
+
+import { EMPTY, receive, restore, type Conversation } from "../protocol/conversation";
+import { Link, newId, type Channel } from "../protocol/link";
+import type { CommandInfo, Decision, Frame, ReplyOf, SessionInfo } from "../protocol/types";
+
+export interface Note {
+  key: string;
+  /** The id of the turn it follows, "" at the beginning. */
+  after: string;
+  text: string;
+  failed: boolean;
+  hint: string;
+}
+export interface Pending {
+  id: string;
+  text: string;
+}
+
+const HISTORY_LIMIT = 1000;
+const NOTES_LIMIT = 50;
+
+export class Chat {
+  conversation: Conversation = $state.raw(EMPTY);
+  sessions: SessionInfo[] = $state.raw([]);
+  commands: CommandInfo[] = $state.raw([]);
+  status: ReplyOf<"status"> | undefined = $state.raw();
+  notes: Note[] = $state.raw([]);
+  pending: Pending[] = $state.raw([]);
+  query = $state("");
+  loaded = $state(false);
+
+  private readonly link: Link;
+
+  constructor(channel: Channel) {
+    this.link = new Link(channel, (frame) => this.hear(frame));
+    void this.start();
+  }
+
+  readonly running = $derived(this.conversation.turns.filter((t) => t.state === "running"));
+  readonly busy = $derived(this.running.length > 0 || this.pending.length > 0);
+  readonly title = $derived(this.sessions.find((s) => s.current)?.title ?? "");
+  readonly prompts = $derived(this.conversation.turns.map((turn) => turn.prompt));
+
+  close(): void {
+    this.link.close();
+  }
+
+  ask(text: string): void {
+    if (text.trimStart().startsWith("/")) return void this.command(text.trim());
+    const id = newId();
+    this.pending = [...this.pending, { id, text }];
+    this.link.send({ type: "ask", id, text, options: {} });
+  }
+
+  stop(): void {
+    this.pending = [];
+    this.link.control("stop");
+  }
+
+  settle(approval_id: string, decision: Decision): void {
+    this.link.control("settle", { approval_id, decision });
+  }
+
+  async command(line: string): Promise<void> {
+    this.note(await this.link.request<"told">("command", { line }));
+    await this.refresh();
+  }
+
+  async newDialog(): Promise<void> {
+    await this.quietly("command", { line: "/new" });
+  }
+
+  async open(session: string): Promise<void> {
+    await this.quietly("command", { line: `/switch ${dialogOf(session)}` });
+  }
+
+  async edit(session: string, change: Record<string, unknown>): Promise<void> {
+    await this.quietly("edit_session", { session, ...change });
+  }
+
+  async search(query: string): Promise<void> {
+    this.query = query;
+    await this.loadSessions();
+  }
+
+  /** Run a control whose effect is seen in the panel; only a failure is worth a line. */
+  private async quietly(name: string, args: Record<string, unknown>): Promise<void> {
+    const reply = await this.link.request<"told">(name, args);
+    if (reply.failed) this.note(reply);
+    await this.refresh();
+  }
+
+  private async start(): Promise<void> {
+    await this.refresh();
+    this.loaded = true;
+    const commands = await this.link.request<"commands">("commands");
+    if (commands.kind === "commands") this.commands = commands.commands;
+  }
+
+  private async refresh(): Promise<void> {
+    await Promise.all([this.loadSessions(), this.loadHistory(), this.loadStatus()]);
+  }
+
+  private async loadSessions(): Promise<void> {
+    const reply = await this.link.request<"sessions">("sessions", { query: this.query });
+    if (reply.kind === "sessions") this.sessions = reply.sessions;
+  }
+
+  private async loadHistory(): Promise<void> {
+    const reply = await this.link.request<"history">("history", { limit: HISTORY_LIMIT });
+    if (reply.kind === "told") return this.note(reply);
+    if (reply.session !== this.conversation.session) this.notes = [];
+    this.conversation = restore(this.conversation, reply.session, reply.turns);
+    this.settlePending();
+  }
+
+  private async loadStatus(): Promise<void> {
+    const reply = await this.link.request<"status">("status");
+    if (reply.kind === "status") this.status = reply;
+  }
+
+  private hear(frame: Frame): void {
+    if (frame.type === "message") return this.hearMessage(frame);
+    const before = this.running.length;
+    const step = receive(this.conversation, frame);
+    this.conversation = step.conversation;
+    this.settlePending();
+    if (step.missing) this.link.send({ type: "whole", turn_id: step.missing });
+    if (step.elsewhere) void this.refresh();
+    else if (this.running.length !== before) void this.afterTurn();
+  }
+
+  private async afterTurn(): Promise<void> {
+    await Promise.all([this.loadSessions(), this.loadStatus()]);
+  }
+
+  private hearMessage(frame: Extract<Frame, { type: "message" }>): void {
+    this.pending = this.pending.filter((asked) => asked.id !== frame.reply_to);
+    this.note(frame);
+    void this.refresh();
+  }
+
+  private settlePending(): void {
+    const arrived = new Set(this.conversation.turns.map((turn) => turn.message_id));
+    if (this.pending.some((asked) => arrived.has(asked.id)))
+      this.pending = this.pending.filter((asked) => !arrived.has(asked.id));
+  }
+
+  private note(told: { text: string; failed: boolean; hint: string }): void {
+    const after = this.conversation.turns.at(-1)?.turn_id ?? "";
+    const { text, failed, hint } = told;
+    this.notes = [...this.notes, { key: newId(), after, text, failed, hint }].slice(-NOTES_LIMIT);
+  }
+}
+
+/** The last part of a session key: the id of the dialog. */
+function dialogOf(session: string): string {
+  return decodeURIComponent(session.split(":").at(-1) ?? "");
+}

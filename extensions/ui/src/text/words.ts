@@ -1,0 +1,102 @@
+/** The few words every view of a turn shares; see octo_lab/notebook/render_words.py. */
+
+import type { ToolBlock, ToolState, Turn, TurnState, Usage } from "../protocol/types";
+
+export const SIGNS: Record<ToolState, string> = {
+  queued: "…",
+  asking: "?",
+  running: "▸",
+  ok: "✓",
+  error: "✗",
+  denied: "⊘",
+  cancelled: "■",
+};
+export const WORDS: Record<ToolState, string> = {
+  queued: "waiting",
+  asking: "needs your approval",
+  running: "running",
+  ok: "done",
+  error: "failed",
+  denied: "denied",
+  cancelled: "stopped",
+};
+export const ENDINGS: Partial<Record<TurnState, string>> = {
+  cancelled: "Stopped. What had arrived is kept.",
+  interrupted: "Interrupted: the kernel ended before the answer did.",
+};
+
+const TERMINAL_CODE = /\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]/g;
+
+export function inputOf(block: ToolBlock): { text: string; language: string } {
+  const args = argumentsOf(block);
+  if (!args) return { text: block.arguments, language: "" };
+  const names = Object.keys(args);
+  if (names.length === 1 && typeof args.code === "string")
+    return { text: args.code, language: "python" };
+  return names.length ? { text: JSON.stringify(args, null, 2), language: "json" } : none;
+}
+const none = { text: "", language: "" };
+
+export function gistOf(block: ToolBlock): string {
+  const args = argumentsOf(block);
+  if (!args) return firstLine(block.arguments);
+  const entries = Object.entries(args);
+  if (entries.length === 1 && typeof args.code === "string") return firstLine(args.code);
+  return entries.map(([name, value]) => `${name}=${firstLine(JSON.stringify(value))}`).join(", ");
+}
+
+function argumentsOf(block: ToolBlock): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(block.arguments || "{}");
+    return value && typeof value === "object" && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+export function outputOf(block: ToolBlock): string {
+  return block.output.replace(TERMINAL_CODE, "").replace(/^\n+|\n+$/g, "");
+}
+
+export function firstLine(text: string, limit = 80): string {
+  const line = text.split("\n").find((line) => line.trim())?.trim() ?? "";
+  return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
+}
+
+export function secondsText(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+export function footerOf(turn: Turn): string {
+  const time = turn.seconds === null ? [] : [secondsText(turn.seconds)];
+  return [turn.model, ...usageParts(turn.usage), ...time].filter(Boolean).join(" · ");
+}
+
+function usageParts(usage: Usage): string[] {
+  if (!usage.input_tokens && !usage.output_tokens) return [];
+  return [`${count(usage.input_tokens)} tokens in`, `${count(usage.output_tokens)} out`];
+}
+
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** The visible answer as Markdown. */
+export function answerOf(turn: Turn): string {
+  return turn.blocks
+    .flatMap((block) => (block.kind === "text" ? [block.text] : []))
+    .join("\n\n");
+}
+
+/** How long ago, in one short word. */
+export function since(iso: string, now = Date.now()): string {
+  const minutes = Math.floor((now - Date.parse(iso)) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
+  return `${Math.floor(minutes / 1440)} d`;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { markdownHtml } from "../src/text/markdown";
+import { formulaAt } from "../src/text/math";
+import { finishedUpTo } from "../src/text/split";
+
+const LONG = [
+  "# Title\n\nFirst paragraph\nof two lines.\n\n- a\n- b\n\n  still b\n\n- c\n\nAfter the list.\n\n",
+  "```python\nx = 1\n\n\ny = 2\n```\n\n> quote\n\n$$\na\n\nb\n$$\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n",
+  "1. one\n\n2. two\n\nThe end.\n",
+].join("");
+
+describe("cutting a growing text", () => {
+  it("never changes what is shown, whatever the size of the pieces", () => {
+    const whole = markdownHtml(LONG);
+    for (const step of [1, 7, 40]) {
+      let offset = 0;
+      let html = "";
+      for (let end = step; end < LONG.length + step; end += step) {
+        const next = finishedUpTo(LONG.slice(0, end), offset);
+        if (next > offset) html += markdownHtml(LONG.slice(offset, next));
+        offset = next;
+      }
+      expect(html + markdownHtml(LONG.slice(offset))).toBe(whole);
+      expect(offset).toBeGreaterThan(LONG.length / 2);
+    }
+  });
+
+  it("keeps an open code block whole", () => {
+    const text = "Intro\n\n```py\na = 1\n\nb = 2\n\nc = 3\n";
+    expect(finishedUpTo(text, 0)).toBe("Intro\n\n".length);
+  });
+});
+
+describe("model text", () => {
+  it.each([
+    ["<script>alert(1)</script>", "script"],
+    ["<img src=x onerror=alert(1)>", "<img"],
+    ["![x](https://far.example/x.png)", "<img"],
+    ["[x](javascript:alert(1))", "href"],
+    ["[x](data:text/html,hi)", "href"],
+    ["[x](/logout)", "href"],
+    ["<iframe src=https://far.example></iframe>", "<iframe"],
+  ])("%s runs and loads nothing", (text, gone) => {
+    const box = document.createElement("div");
+    box.innerHTML = markdownHtml(text);
+    expect(box.querySelectorAll("script,img,iframe,[onerror],a[href^='/'],a[href^='j']")).toHaveLength(0);
+    if (gone === "href") expect(box.querySelector("a")?.getAttribute("href") ?? null).toBeNull();
+  });
+
+  it("keeps pictures that travel in the text, tables and code", () => {
+    const html = markdownHtml(
+      "![dot](data:image/png;base64,AAAA)\n\n|a|b|\n|:-:|-|\n|1<br>2|3|\n\n```py\nx = 1\n```",
+    );
+    expect(html).toContain('<img src="data:image/png;base64,AAAA" alt="dot">');
+    expect(html).toContain('<th style="text-align:center">a</th>');
+    expect(html).toContain("1<br>");
+    expect(html).toContain('<pre class="octo-code"><code>');
+  });
+
+  it("opens links in a new tab that cannot reach back", () => {
+    expect(markdownHtml("[a](https://a.example)")).toBe(
+      '<p><a href="https://a.example" target="_blank" rel="noopener noreferrer">a</a></p>\n',
+    );
+  });
+});
+
+describe("formulas", () => {
+  it.each([
+    ["$a_b$ and", { formula: "a_b", display: false, length: 5 }],
+    ["\\(x\\)", { formula: "x", display: false, length: 5 }],
+    ["$$\nx\n$$", { formula: "\nx\n", display: true, length: 7 }],
+    ["\\[y\\]", { formula: "y", display: true, length: 5 }],
+  ])("are found in %s", (text, found) => {
+    expect(formulaAt(text)).toEqual(found);
+  });
+
+  it.each(["$5 and $10", "$ 5 $", "$HOME", "$$", "\\(open"])("are not seen in %s", (text) => {
+    expect(formulaAt(text)).toBeNull();
+  });
+});
