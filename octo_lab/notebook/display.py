@@ -25,6 +25,11 @@ _finished: deque[LiveTurn] = deque()
 class Shown(Protocol):
     """A turn on display. One caller at a time; any thread; rendering costs CPU, no I/O wait."""
 
+    @property
+    def connected(self) -> bool:
+        """Whether a front end shows it with buttons that work."""
+        ...
+
     def update(self, turn: TurnSnapshot) -> None:
         """Show a running turn."""
         ...
@@ -68,6 +73,8 @@ class _Output:
 
 
 class _Final:
+    connected = False
+
     def __init__(self) -> None:
         self._output = _Output()
 
@@ -80,6 +87,8 @@ class _Final:
 
 class _Static:
     """Redraws the whole at an adaptive pace; a new block or state is shown at once."""
+
+    connected = False
 
     def __init__(self, turn: TurnSnapshot) -> None:
         self._output = _Output()
@@ -105,6 +114,10 @@ class _Live:
         self._live = live
         self._pace = Pace(2.0, share=0.02)
         self._put(turn, update=False)
+
+    @property
+    def connected(self) -> bool:
+        return self._live.connected
 
     def update(self, turn: TurnSnapshot) -> None:
         self._live.show(turn)
