@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -30,7 +31,10 @@ _QUOTA_WORDS = (
     "insufficient_quota",
     "insufficient balance",
     "insufficient_balance",
-    "billing",
+    "exceeded your current quota",
+    "billing_hard_limit",
+    "billing_not_active",
+    "check your plan and billing",
     "arrear",
     "credit balance",
     "payment required",
@@ -193,6 +197,7 @@ def _seconds(value: str) -> float | None:
 def _until(date: str) -> float | None:
     try:
         moment = parsedate_to_datetime(date)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return max(0.0, (moment - utc_now()).total_seconds())
     except (ValueError, TypeError):
         return None

@@ -14,7 +14,7 @@ from octo_lab.llm.cassette import CassetteHeader
 from octo_lab.llm.client import ModelHttp
 from octo_lab.llm.entry import ProviderConfig, ProviderEntry
 from octo_lab.llm.provider import Provider
-from octo_lab.llm.providers import ollama, openai, vllm
+from octo_lab.llm.providers import offline, ollama, openai, vllm
 from octo_lab.llm.providers.openai_compat import OpenAICompatible
 from octo_lab.llm.retry import Retrying, RetryPolicy
 from octo_lab.llm.secret import Secret
@@ -32,7 +32,7 @@ __all__ = [
     "resolve_model",
 ]
 
-BUILTIN = (openai.ENTRY, ollama.ENTRY, vllm.ENTRY)
+BUILTIN = (openai.ENTRY, ollama.ENTRY, vllm.ENTRY, offline.ENTRY)
 OFFLINE_NOTE = (
     "No model is configured: the built-in offline helper answers. It is no language model; "
     "set OPENAI_API_KEY or OPENAI_BASE_URL to connect one."
@@ -97,9 +97,10 @@ def resolve_model(
     if wanted:
         entry, model = _named(wanted.strip(), entries, setup)
         return _choice(entry, model, setup)
-    entry = next((entry for entry in entries if _connected(entry, setup)), registry["offline"])
-    note = OFFLINE_NOTE if entry.name == "offline" else ""
-    return replace(_choice(entry, "", setup), note=note)
+    connected = next((entry for entry in entries if _connected(entry, setup)), None)
+    if connected is not None:
+        return _choice(connected, "", setup)
+    return replace(_choice(registry[offline.NAME], "", setup), note=OFFLINE_NOTE)
 
 
 def replay_model(header: CassetteHeader, http: ModelHttp) -> ModelChoice:
@@ -122,7 +123,7 @@ def _configured(setup: ModelSetup, registry: Registry[ProviderEntry]) -> Iterato
                 f"The configured provider {name!r} is unknown and has no base_url",
                 hint=f"give it a base_url, or use one of: {', '.join(sorted(known))}",
             )
-        yield ProviderEntry(name=name.lower(), needs_key=False, create=OpenAICompatible)
+        yield ProviderEntry(name=name, needs_key=False, create=OpenAICompatible)
 
 
 def _named(
@@ -143,7 +144,7 @@ def _named(
 
 def _find(name: str, entries: Iterable[ProviderEntry]) -> ProviderEntry | None:
     low = name.lower()
-    return next((e for e in entries if low == e.name or low in e.aliases), None)
+    return next((e for e in entries if low == e.name.lower() or low in e.aliases), None)
 
 
 def _detect(model: str, entries: list[ProviderEntry]) -> ProviderEntry | None:
@@ -181,7 +182,7 @@ def _choice(entry: ProviderEntry, model: str, setup: ModelSetup) -> ModelChoice:
         raise ConfigError(
             f"The provider {entry.name!r} needs a model", hint=f"write {entry.name}/MODEL"
         )
-    if not (own or entry.base_url or entry.name == "offline"):
+    if entry.base_url_env and not (own or entry.base_url):
         raise ConfigError(
             f"The provider {entry.name!r} needs a base URL",
             hint=f"set {entry.base_url_env}, or providers.{entry.name}.base_url in the config",

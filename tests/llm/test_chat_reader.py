@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octo_lab.core.errors import (
+    BadRequest,
+    ContentFiltered,
+    ContextOverflow,
+    OctoError,
+    ProviderError,
+    RateLimited,
+    StreamCut,
+    Unavailable,
+)
+from octo_lab.core.messages import ToolCall, Usage
+from octo_lab.core.stream import (
+    Done,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    ToolCalled,
+    UsageReported,
+)
+from octo_lab.llm.chat_reader import ChatReader
+from octo_lab.llm.secret import Secret
+
+
+def data(value: object) -> bytes:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f"data: {text}\n\n".encode()
+
+
+def delta(finish: str | None = None, **fields: Any) -> bytes:
+    return data({"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]})
+
+
+def tool(index: int, id: str | None, name: str | None, arguments: str) -> dict[str, Any]:
+    return {"index": index, "id": id, "function": {"name": name, "arguments": arguments}}
+
+
+DONE = data("[DONE]")
+USAGE = data(
+    {
+        "choices": [],
+        "usage": {
+            "prompt_tokens": 12,
+            "completion_tokens": 3,
+            "prompt_tokens_details": {"cached_tokens": 8},
+        },
+    }
+)
+BODY = b"".join(
+    [
+        b": ping\n\n",
+        delta(role="assistant", content=""),
+        delta(reasoning_content="hm"),
+        delta(content="<think>well</think>\nh\u00e9llo "),
+        delta(content="\U0001f419 w\u00f6rld"),
+        delta(tool_calls=[tool(0, "a", "f", ""), tool(1, "b", "g", "{")]),
+        delta(tool_calls=[tool(0, None, None, '{"x":1}'), tool(1, None, None, "}")]),
+        delta("tool_calls"),
+        USAGE,
+        DONE,
+    ]
+)
+
+
+def read(*parts: bytes, name: str = "lab", key: str = "") -> list[StreamEvent]:
+    reader = ChatReader(name, Secret(key) if key else None)
+    return [event for part in parts for event in reader.feed(part)] + reader.close()
+
+
+def merged(events: list[StreamEvent]) -> tuple[str, str, list[StreamEvent]]:
+    text = "".join(e.text for e in events if isinstance(e, TextDelta))
+    thinking = "".join(e.text for e in events if isinstance(e, ReasoningDelta))
+    return text, thinking, [e for e in events if not isinstance(e, TextDelta | ReasoningDelta)]
+
+
+WHOLE = (
+    "h\u00e9llo \U0001f419 w\u00f6rld",
+    "hmwell",
+    [
+        ToolCalled(ToolCall(id="a", name="f", arguments='{"x":1}')),
+        ToolCalled(ToolCall(id="b", name="g", arguments="{}")),
+        UsageReported(Usage(input_tokens=12, output_tokens=3, cached_tokens=8, requests=1)),
+        Done("tool_use"),
+    ],
+)
+
+
+def test_a_whole_stream_becomes_its_events() -> None:
+    assert merged(read(BODY)) == WHOLE
+
+
+def test_one_byte_at_a_time_becomes_the_same_events() -> None:
+    assert merged(read(*(BODY[i : i + 1] for i in range(len(BODY))))) == WHOLE
+
+
+@given(st.lists(st.integers(0, len(BODY)), max_size=8))
+def test_any_cut_gives_the_same_events(cuts: list[int]) -> None:
+    bounds = sorted({0, len(BODY), *cuts})
+    assert merged(read(*(BODY[a:b] for a, b in pairwise(bounds)))) == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [("stop", "end_turn"), ("length", "max_tokens"), ("eos", "end_turn")],
+)
+def test_the_reason_is_translated(finish: str, reason: str) -> None:
+    assert read(delta(content="x"), delta(finish), DONE) == [TextDelta("x"), Done(reason)]  # type: ignore[arg-type]
+
+
+def test_calls_under_another_finish_reason_are_calls_all_the_same() -> None:
+    events = read(delta(tool_calls=[tool(0, "a", "f", "{}")]), delta("stop"))
+    assert events[-1] == Done("tool_use")
+
+
+def test_a_call_cut_by_the_token_limit_is_no_call() -> None:
+    events = read(
+        delta(tool_calls=[tool(0, "a", "f", '{"x":1}'), tool(1, "b", "g", '{"y":')]),
+        delta("length"),
+    )
+    assert events == [
+        ToolCalled(ToolCall(id="a", name="f", arguments='{"x":1}')),
+        Done("max_tokens"),
+    ]
+
+
+def test_done_without_a_finish_reason_ends_the_answer() -> None:
+    assert read(delta(content="x"), DONE) == [TextDelta("x"), Done("end_turn")]
+
+
+def test_the_reasoning_field_of_openrouter_is_read() -> None:
+    assert read(delta(reasoning="why"), DONE) == [ReasoningDelta("why"), Done("end_turn")]
+
+
+def test_a_stream_without_its_end_is_cut() -> None:
+    with pytest.raises(StreamCut, match="'lab' ended before"):
+        read(delta(content="half of"))
+
+
+def test_nulls_and_odd_shapes_are_survived() -> None:
+    events = read(
+        data(
+            {"choices": [{"delta": {"content": None, "tool_calls": None}, "finish_reason": None}]}
+        ),
+        data({"choices": [{"delta": None}], "usage": None}),
+        data({"choices": [{"delta": {"content": [{"type": "text", "text": "parts"}]}}]}),
+        data({"choices": [{"message": {"content": " whole"}, "finish_reason": "stop"}]}),
+        data({"choices": [], "prompt_filter_results": []}),
+    )
+    assert events == [TextDelta("parts"), TextDelta(" whole"), Done("end_turn")]
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    events = read(data('{"choices":[{"delta":{"content":"a\\ud83db"}}]}'), DONE)
+    assert events == [TextDelta("a\ufffdb"), Done("end_turn")]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"error": {"message": "slow down", "code": 429}}, RateLimited),
+        ({"error": {"message": "Rate limit reached", "type": "rate_limit_exceeded"}}, RateLimited),
+        ({"error": {"code": "context_length_exceeded", "message": "too long"}}, ContextOverflow),
+        ({"object": "error", "message": "bad", "code": 400}, BadRequest),
+        ({"error": "overloaded"}, Unavailable),
+        ({"detail": "broken"}, Unavailable),
+        (
+            {"choices": [{"delta": {}, "finish_reason": "error", "error": {"code": 502}}]},
+            Unavailable,
+        ),
+    ],
+)
+def test_an_error_inside_the_stream_is_raised(error: object, kind: type[ProviderError]) -> None:
+    with pytest.raises(kind):
+        read(delta(content="so far"), data(error))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [delta("content_filter")],
+        [delta(refusal="I can"), delta(refusal="not"), delta("stop")],
+    ],
+)
+def test_a_refusal_is_content_filtered(parts: list[bytes]) -> None:
+    with pytest.raises(ContentFiltered):
+        read(*parts)
+
+
+@pytest.mark.parametrize("bad", ["{not json", "[1]", '"text"'])
+def test_what_is_no_json_object_is_one_clear_error(bad: str) -> None:
+    with pytest.raises(Unavailable, match="sent what is no JSON") as caught:
+        read(data(bad))
+    assert isinstance(caught.value, OctoError)
+
+
+def test_a_key_that_a_server_repeats_is_not_shown() -> None:
+    with pytest.raises(ProviderError) as caught:
+        read(data({"error": {"message": "bad key secret-1234567890 !"}}), key="secret-1234567890")
+    assert "secret-1234567890" not in str(caught.value)
+    assert "bad key" in str(caught.value)

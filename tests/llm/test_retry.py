@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from octo_lab.core.errors import AuthRejected, OctoError, RateLimited, StreamCut, Unavailable
+from octo_lab.core.messages import ChatRequest, Message
+from octo_lab.core.stream import Done, StreamEvent, TextDelta
+from octo_lab.llm.provider import Events, collect
+from octo_lab.llm.retry import Retrying, RetryPolicy
+
+pytestmark = pytest.mark.anyio
+
+REQUEST = ChatRequest(messages=[Message(role="user", content="hi")])
+HI: list[StreamEvent | OctoError] = [TextDelta("hi"), Done("end_turn")]
+Script = list[StreamEvent | OctoError]
+
+
+class Playing:
+    """A provider that plays one script after the other."""
+
+    name = "played"
+    model = "m"
+
+    def __init__(self, *scripts: Script) -> None:
+        self.scripts = list(scripts)
+
+    async def stream(self, _request: ChatRequest) -> Events:
+        for step in self.scripts.pop(0):
+            if isinstance(step, OctoError):
+                raise step
+            yield step
+
+
+class Sleeping:
+    """Sleeps for no time and remembers for how long."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+def retrying(
+    *scripts: Script, chance: Callable[[], float] = lambda: 1.0
+) -> tuple[Retrying, Sleeping]:
+    sleep = Sleeping()
+    return Retrying(Playing(*scripts), sleep=sleep, chance=chance), sleep
+
+
+async def test_it_asks_again_and_waits_longer_each_time() -> None:
+    provider, sleep = retrying([Unavailable("1")], [StreamCut("2")], [RateLimited("3")], HI)
+    message, _ = await collect(provider.stream(REQUEST))
+    assert (message.content, sleep.seconds) == ("hi", [1.0, 2.0, 4.0])
+    assert (provider.name, provider.model) == ("played", "m")
+
+
+async def test_it_gives_up_after_three_retries() -> None:
+    provider, sleep = retrying(*[[Unavailable(str(n))] for n in range(4)])
+    with pytest.raises(Unavailable, match="3"):
+        await collect(provider.stream(REQUEST))
+    assert len(sleep.seconds) == 3
+
+
+async def test_once_something_was_shown_an_error_is_final() -> None:
+    provider, sleep = retrying([TextDelta("h"), StreamCut("cut")], HI)
+    with pytest.raises(StreamCut):
+        await collect(provider.stream(REQUEST))
+    assert sleep.seconds == []
+
+
+async def test_an_error_that_no_retry_mends_is_final() -> None:
+    provider, sleep = retrying([AuthRejected("no")], HI)
+    with pytest.raises(AuthRejected):
+        await collect(provider.stream(REQUEST))
+    assert sleep.seconds == []
+
+
+async def test_the_servers_wish_is_never_undercut() -> None:
+    provider, sleep = retrying([RateLimited("", retry_after=7.0)], HI, chance=lambda: 0.0)
+    await collect(provider.stream(REQUEST))
+    assert sleep.seconds == [7.0]
+
+
+async def test_a_wish_beyond_the_limit_is_given_up_at_once() -> None:
+    provider, sleep = retrying([RateLimited("", retry_after=3600.0)], HI)
+    with pytest.raises(RateLimited):
+        await collect(provider.stream(REQUEST))
+    assert sleep.seconds == []
+
+
+def test_clients_that_failed_together_are_spread() -> None:
+    policy = RetryPolicy()
+    assert [policy.delay(2, chance) for chance in (0.0, 0.5)] == [0.0, 2.0]
+    assert [policy.delay(0, chance, 3.0) for chance in (0.0, 0.5)] == [3.0, 3.5]
+    assert RetryPolicy(max_retries=99).delay(50, 1.0) == 60.0
