@@ -7,13 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from octo_lab.tools.builtin import grep, list_dir, read_file
+from octo_lab.tools.builtin import get_time, grep, list_dir, octo_docs, read_file
 from octo_lab.tools.tool import Tool
 
 log = logging.getLogger(__name__)
 
 GROUP = "octo_lab.tools"
-BUILTIN: tuple[Tool, ...] = (read_file.TOOL, list_dir.TOOL, grep.TOOL)
+BUILTIN: tuple[Tool, ...] = (
+    read_file.TOOL,
+    list_dir.TOOL,
+    grep.TOOL,
+    get_time.TOOL,
+    octo_docs.TOOL,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Understands simple requests without a language model, and answers through real tools."""

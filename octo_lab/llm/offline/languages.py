@@ -1,0 +1,39 @@
+"""What is kept per language: example requests, words and phrases, read from data files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+CODES = ("en", "de", "es", "fr", "zh")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """One language: ``examples`` by intent, ``words`` by role, ``say`` by situation,
+    ``places`` to time zones."""
+
+    code: str
+    examples: Mapping[str, tuple[str, ...]]
+    words: Mapping[str, tuple[str, ...]]
+    say: Mapping[str, str]
+    places: Mapping[str, str]
+
+
+def load_languages() -> dict[str, Language]:
+    """Read every language file; blocks for a few milliseconds."""
+    return {code: _load(code) for code in CODES}
+
+
+def _load(code: str) -> Language:
+    page = files("octo_lab.llm.offline") / "languages" / f"{code}.toml"
+    data = tomllib.loads(page.read_text("utf-8"))
+    return Language(
+        code=code,
+        examples={intent: tuple(texts) for intent, texts in data["examples"].items()},
+        words={role: tuple(words) for role, words in data["words"].items()},
+        say=data["say"],
+        places=data["places"],
+    )

@@ -1,0 +1,177 @@
+"""Takes the arguments out of a request, guided by the example templates of its intent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from octo_lab.llm.offline.features import plain
+from octo_lab.llm.offline.intents import OUT_OF_SCOPE
+from octo_lab.llm.offline.languages import Language
+from octo_lab.llm.offline.marks import Kind, Mark
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z0-9_]*|(?<=[^\x00-\x7f])[A-Za-z_]\w*")
+_WORD = re.compile(r"[^\W_][\w'’]*")
+_EDGE = " \t\r\n.,;:!?¿¡。，？！、；：\"'`«»“”„‘’()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request as understood: its text, marks, intent and the languages it may be in.
+
+    ``attached`` names what came with it: variables and files.
+    """
+
+    text: str
+    marks: tuple[Mark, ...]
+    intent: str
+    language: Language
+    others: tuple[Language, ...] = ()
+    attached: tuple[str, ...] = ()
+
+    def marked(self, *kinds: Kind) -> list[Mark]:
+        return [mark for mark in self.marks if mark.kind in kinds]
+
+    @property
+    def languages(self) -> tuple[Language, ...]:
+        return (self.language, *self.others)
+
+    def words(self, role: str) -> tuple[str, ...]:
+        return tuple(word for language in self.languages for word in language.words[role])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    value: str
+    weight: int
+
+
+def aligned(request: Request, slot: str) -> list[str]:
+    """What stands where the templates have ``slot``, the best fit first."""
+    found: dict[str, int] = {}
+    for template in _templates(request):
+        for candidate in _fits(request, template, slot):
+            found[candidate.value] = max(found.get(candidate.value, 0), candidate.weight)
+    return sorted(found, key=lambda value: (-found[value], len(value), value))
+
+
+def names(request: Request, slot: str) -> list[str]:
+    """Names of variables the request may mean, the likeliest first.
+
+    Marked ones (backticks, ``@``) are certain; then come words that no example knows, of
+    which the one in the place of ``slot`` leads.
+    """
+    certain = [mark.value for mark in request.marked("name", "item")]
+    certain = certain or [name for name in request.attached if name.isidentifier()]
+    if certain:
+        return certain
+    rare = rare_words(request)
+    placed = [word for word in aligned(request, slot) if word.isidentifier() and word.isascii()]
+    strong = [word for word in placed if word in rare]
+    return list(dict.fromkeys([*strong, *rare, *placed[:1]]))
+
+
+def rare_words(request: Request) -> list[str]:
+    """Identifiers outside marks that are no ordinary word of the examples."""
+    text = unmarked(request)
+    known = vocabulary(request.languages)
+    words = [match[0] for match in _IDENTIFIER.finditer(text)]
+    return [word for word in dict.fromkeys(words) if plain(word) not in known]
+
+
+def unmarked(request: Request) -> str:
+    """The text with its marks blanked, so that places stay the same."""
+    text = request.text
+    for mark in request.marks:
+        text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
+    return text
+
+
+def vocabulary(languages: Iterable[Language]) -> frozenset[str]:
+    """The ordinary words of requests in these languages."""
+    return frozenset(
+        plain(word)
+        for language in languages
+        for source in (_known_texts(language), *language.words.values())
+        for text in source
+        for word in _WORD.findall(_SLOT.sub(" ", text))
+    )
+
+
+def _known_texts(language: Language) -> Iterator[str]:
+    for intent, texts in language.examples.items():
+        if intent != OUT_OF_SCOPE:
+            yield from texts
+
+
+def tidy(value: str, request: Request) -> str:
+    """Without politeness, articles and punctuation at its ends."""
+    extra = sorted([*request.words("polite"), *request.words("article")], key=len, reverse=True)
+    before = ""
+    while before != value:
+        before = value
+        value = value.strip(_EDGE)
+        for word in extra:
+            value = _without(value, word)
+    return value
+
+
+def _without(value: str, word: str) -> str:
+    gap = "" if not word.isascii() or word.endswith("'") else " "
+    lower = value.lower()
+    if lower.startswith(word + gap):
+        value = value[len(word) :]
+    if lower.endswith(gap + word) and len(value) > len(word):
+        value = value[: -len(word)]
+    return value.strip()
+
+
+def _templates(request: Request) -> Iterator[str]:
+    for language in request.languages:
+        yield from language.examples.get(request.intent, ())
+
+
+def _fits(request: Request, template: str, slot: str) -> Iterator[_Candidate]:
+    pieces = _SLOT.split(template)
+    for at in range(1, len(pieces), 2):
+        if pieces[at] != slot:
+            continue
+        left, right = _tail(pieces[at - 1]), _head(pieces[at + 1])
+        if not left and not right:
+            continue
+        if at + 2 < len(pieces) and not right:
+            continue
+        yield from _between(request, left, right)
+
+
+def _between(request: Request, left: str, right: str) -> Iterator[_Candidate]:
+    start, end = left or "^", right or "$"
+    for match in re.finditer(rf"{start}(.{{1,80}}?){end}", request.text, re.IGNORECASE | re.DOTALL):
+        value = tidy(match[1], request)
+        if value and len(value.split()) <= 6 and value.lower() not in request.words("here"):
+            yield _Candidate(value=value, weight=len(left) + len(right))
+
+
+def _tail(literal: str) -> str:
+    """The last words before a slot, as a pattern that ends at a word's end."""
+    if not literal.isascii() and _has_cjk(literal):
+        return re.escape(literal.strip()[-3:])
+    words = literal.split()[-2:]
+    return rf"(?<!\w){_spaced(words)}(?!\w)" if words else ""
+
+
+def _head(literal: str) -> str:
+    if not literal.isascii() and _has_cjk(literal):
+        return re.escape(literal.strip()[:3])
+    words = literal.strip(" ?!.").split()[:2]
+    return rf"(?<!\w){_spaced(words)}(?!\w)" if words else ""
+
+
+def _spaced(words: list[str]) -> str:
+    return r"\s+".join(re.escape(word.strip(":,")) for word in words if word.strip(":,"))
+
+
+def _has_cjk(text: str) -> bool:
+    return any("\u2e80" <= char <= "\u9fff" for char in text)

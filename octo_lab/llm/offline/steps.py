@@ -1,0 +1,50 @@
+"""What one step of an answer can be, and what earlier steps gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from octo_lab.llm.offline.slots import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool to call."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The end of the turn: Markdown for the person."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A call made earlier in this turn, and what came of it."""
+
+    call: Call
+    text: str
+    failed: bool = False
+
+
+Step = Call | Reply
+
+
+def say(request: Request, what: str, **facts: object) -> Reply:
+    """A phrase in the language of the request."""
+    return Reply(text=phrase(request, what, **facts))
+
+
+def phrase(request: Request, what: str, **facts: object) -> str:
+    return request.language.say[what].format(**facts)
+
+
+def result_of(done: tuple[Result, ...], tool: str) -> Result | None:
+    """The newest result of ``tool``."""
+    return next((result for result in reversed(done) if result.call.tool == tool), None)

@@ -1,0 +1,101 @@
+"""The model when there is none: understands simple requests and answers through real tools."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, Sequence
+
+import anyio
+import anyio.to_thread
+
+from octo_lab.core.errors import BadRequest
+from octo_lab.core.messages import ChatRequest, Message, ToolCall, Usage
+from octo_lab.core.stream import Done, StreamEvent, TextDelta, ToolCalled, UsageReported
+from octo_lab.llm.entry import ProviderConfig, ProviderEntry
+from octo_lab.llm.offline.plan import Planner
+from octo_lab.llm.offline.steps import Call, Result, Step
+from octo_lab.llm.offline.understanding import Understanding
+from octo_lab.llm.tokens import estimate_tokens, message_tokens
+
+NAME = "offline"
+MODEL = "helper"
+_PIECE = re.compile(r"\s*\S+\s*")
+_loading = anyio.Lock()
+_planners: list[Planner] = []
+
+
+class Offline:
+    """Answers with the tools of the request; the same request gets the same answer."""
+
+    name = NAME
+
+    def __init__(self, config: ProviderConfig) -> None:
+        self.model = config.model
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """One step: a call, or words. Sampling options mean nothing here and are ignored."""
+        if request.response_schema is not None:
+            raise BadRequest(
+                "The offline model cannot answer in a given JSON schema",
+                hint="set OPENAI_API_KEY to connect a language model, or name one with -m",
+            )
+        planner = await _planner()
+        step = await anyio.to_thread.run_sync(_next_step, planner, request)
+        written = ""
+        if isinstance(step, Call):
+            call = _tool_call(step, request.messages)
+            written = call.name + call.arguments
+            yield ToolCalled(call)
+        else:
+            written = step.text
+            for match in _PIECE.finditer(written):
+                yield TextDelta(match[0])
+                await anyio.lowlevel.checkpoint()
+        yield UsageReported(_usage(request, written))
+        yield Done("tool_use" if isinstance(step, Call) else "end_turn")
+
+
+async def _planner() -> Planner:
+    """The one planner of this process, made at the first request: two seconds, then kept."""
+    async with _loading:
+        if not _planners:
+            understanding = await anyio.to_thread.run_sync(Understanding)
+            _planners.append(Planner(understanding=understanding))
+    return _planners[0]
+
+
+def _next_step(planner: Planner, request: ChatRequest) -> Step:
+    asked, done = _turn(request.messages)
+    tools = [tool.name for tool in request.tools] if request.tool_choice != "none" else []
+    return planner.next(asked, done, tools)
+
+
+def _turn(messages: Sequence[Message]) -> tuple[str, tuple[Result, ...]]:
+    """What was asked last, and the calls made for it so far with their results."""
+    start = max((at for at, one in enumerate(messages) if one.role == "user"), default=None)
+    if start is None:
+        return "", ()
+    calls = {call.id: call for message in messages[start:] for call in message.tool_calls}
+    answers = [one for one in messages[start:] if one.tool_call_id in calls]
+    return messages[start].content, tuple(_result(calls[one.tool_call_id], one) for one in answers)
+
+
+def _result(call: ToolCall, message: Message) -> Result:
+    made = Call(tool=call.name, arguments=json.loads(call.arguments))
+    return Result(call=made, text=message.content, failed=message.is_error)
+
+
+def _tool_call(step: Call, messages: Sequence[Message]) -> ToolCall:
+    """Numbered through the whole conversation, so that no two calls share an id."""
+    number = sum(len(message.tool_calls) for message in messages) + 1
+    arguments = json.dumps(step.arguments, ensure_ascii=False)
+    return ToolCall(id=f"offline_{number}", name=step.tool, arguments=arguments)
+
+
+def _usage(request: ChatRequest, written: str) -> Usage:
+    read = sum(message_tokens(message) for message in request.messages)
+    return Usage(input_tokens=read, output_tokens=estimate_tokens(written), requests=1)
+
+
+ENTRY = ProviderEntry(name=NAME, default_model=MODEL, needs_key=False, create=Offline)
