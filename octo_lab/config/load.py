@@ -32,13 +32,20 @@ class Loaded:
     variables: Mapping[str, str]
 
 
-def load_settings(*, workspace: Path, environ: Mapping[str, str], user_folder: Path) -> Loaded:
+def load_settings(
+    *,
+    workspace: Path,
+    environ: Mapping[str, str],
+    user_folder: Path,
+    file: Path | None = None,
+) -> Loaded:
     """The workspace's ``.octo/config.json`` over the user's ``config.json``; raises ConfigError.
 
+    ``file`` takes the place of the workspace's.
     Variables: the process before the workspace's ``.env`` before the user's ``.env``.
     """
     variables, origins = _variables(workspace, environ, user_folder)
-    files = (user_folder / CONFIG, workspace / FOLDER / CONFIG)
+    files = (user_folder / CONFIG, file or workspace / FOLDER / CONFIG)
     merged = merge({str(path): read_layer(path) for path in files})
     settings = _checked(expand(merged, variables), merged)
     everything = settings.model_dump(mode="python")
