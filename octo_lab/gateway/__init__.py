@@ -1,1 +1,1 @@
-"""Run modes: the gateway in a notebook, in a process, under papermill."""
+"""Run modes without a person at the notebook: papermill and the gateway."""

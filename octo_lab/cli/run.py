@@ -1,0 +1,76 @@
+"""``octo run``: ask once, print the answer, exit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from octo_lab.cli.ask import Asking, Outcome, Question
+from octo_lab.cli.connect import conversation_in
+from octo_lab.cli.place import find_place
+from octo_lab.cli.printer import Printer
+from octo_lab.core.errors import UsageError
+from octo_lab.core.ids import new_id
+from octo_lab.core.mail import AskOptions
+
+CHAT = "main"
+MAX_PROMPT = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    model: str | None = None
+    session: str | None = None
+    tools: tuple[str, ...] | None = None
+    timeout: float | None = None
+    as_json: bool = False
+    stream: bool | None = None
+    quiet: bool = False
+    workspace: Path | None = None
+
+
+def run(words: Sequence[str], options: RunOptions) -> Outcome:
+    """Without a named session each run has a chat of its own, so that none disturbs another."""
+    question = Question(
+        text=_prompt(words),
+        options=AskOptions(
+            model=options.model, session=options.session, tools=options.tools, headless=True
+        ),
+        timeout=options.timeout,
+        as_json=options.as_json,
+    )
+    place = find_place(options.workspace)
+    opening = conversation_in(place, CHAT if options.session else f"run-{new_id()}")
+    printer = _printer(options)
+
+    async def ask() -> Outcome:
+        async with opening as conversation:
+            return await Asking(conversation, printer, question).run()
+
+    return anyio.run(ask)
+
+
+def _prompt(words: Sequence[str]) -> str:
+    """The words joined; ``-`` is what comes on stdin, also when there are no words."""
+    if not words and sys.stdin.isatty():
+        raise UsageError("There is no prompt", hint='octo run "your question"')
+    text = " ".join(_stdin() if word == "-" else word for word in words or ["-"])
+    if not text.strip():
+        raise UsageError("The prompt is empty", hint='octo run "your question"')
+    return text
+
+
+def _stdin() -> str:
+    data = sys.stdin.buffer.read(MAX_PROMPT + 1)
+    if len(data) > MAX_PROMPT:
+        raise UsageError("The prompt on stdin is too long", hint=f"at most {MAX_PROMPT} bytes")
+    return data.decode(errors="replace")
+
+
+def _printer(options: RunOptions) -> Printer:
+    stream = sys.stdout.isatty() if options.stream is None else options.stream
+    return Printer(out=sys.stdout, side=sys.stderr, stream=stream, quiet=options.quiet)
