@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,6 +14,8 @@ from octo_lab.core.errors import ToolFailed
 from octo_lab.core.messages import ToolCall
 
 _SHOWN = 2000
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 Args = TypeVar("Args", bound=BaseModel)
 
@@ -51,7 +54,9 @@ def _refuse(constant: str) -> None:
 
 
 def storable(call: ToolCall, limit: int = 1_000_000) -> ToolCall:
-    """The call with arguments that any provider accepts in a history: always a JSON object."""
+    """The call as any provider accepts it in a history: a plain name, a JSON object."""
+    if not _NAME.fullmatch(call.name):
+        call = replace(call, name=_NOT_IN_NAME.sub("_", call.name)[:64] or "unnamed")
     if not call.arguments.strip():
         return replace(call, arguments="{}")
     try:

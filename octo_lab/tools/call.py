@@ -55,13 +55,13 @@ async def run_call(
     """
     try:
         result = await _run(tool, call, ctx, (approver, bounds, started))
+        return _success(tool, result, bounds)
     except anyio.get_cancelled_exc_class():
         if _is_cancelled():
             raise
         return Outcome(state="cancelled", text=f"Error: {tool.name!r} cancelled itself.")
     except (Exception, SystemExit, KeyboardInterrupt) as exc:  # noqa: BLE001 - the tool boundary
         return _failure(tool, exc, bounds.output)
-    return _success(tool, result, bounds)
 
 
 async def _run(

@@ -26,8 +26,10 @@ class _Rules:
 
 
 def walk_unignored(files: Enclosure, path: str = ".") -> Iterator[Entry]:
-    """The files below ``path``, a folder's own before those deeper. A folder asked for by name is walked even
-    if it is ignored itself. Raises ToolFailed when ``path`` is no folder inside the workspace.
+    """The files below ``path``, by name, a folder's own before those deeper.
+
+    A folder asked for by name is walked even if it is ignored itself. Raises ToolFailed when
+    ``path`` is no folder inside the workspace.
     """
     start = "/".join(part for part in path.split("/") if part not in ("", "."))
     rules = _rules_above(files, start)
