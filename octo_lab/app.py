@@ -23,7 +23,7 @@ from octo_lab.bus.channels import Channels
 from octo_lab.bus.delivery import Delivery
 from octo_lab.bus.dispatch import Dispatcher
 from octo_lab.bus.inbox import Inbox
-from octo_lab.bus.ports import Channel, Door, LiveChannel
+from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
 from octo_lab.config.load import load_settings
 from octo_lab.config.paths import data_folder, find_workspace, user_folder
@@ -299,8 +299,8 @@ def _answering(
 
 def _attended(channels: Channels, address: ChatAddress) -> bool:
     """Whether a person there sees a question while the turn runs."""
-    channel = channels.find(address.channel)
-    return isinstance(channel, LiveChannel) and channel.live.interval is not None
+    channel = channels.live(address.channel)
+    return channel is not None and channel.live.interval is not None
 
 
 def _tell(bus: Bus, message: InboundMessage, told: Told) -> None:

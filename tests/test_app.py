@@ -6,7 +6,7 @@ import pytest
 
 from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import Settings
-from octo_lab.core.mail import AskOptions, GetHistory, GetSessions, GetStatus, History, Status
+from octo_lab.core.mail import GetHistory, GetStatus, History, Status
 from octo_lab.core.turns import TextBlock
 from octo_lab.llm.provider import Provider
 from octo_lab.testing.channels import MemoryChannel

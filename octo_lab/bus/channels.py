@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 
-from octo_lab.bus.ports import Channel
+from octo_lab.bus.ports import Channel, LiveChannel
 from octo_lab.core.errors import DeliveryRejected
 from octo_lab.core.keys import ChatAddress
 
@@ -17,21 +17,26 @@ class Channels:
     """Where messages can go. Whoever writes to an address holds its lock meanwhile."""
 
     def __init__(self, channels: Iterable[Channel] = ()) -> None:
-        self._channels = {channel.name: channel for channel in channels}
+        self._channels: dict[str, Channel] = {}
+        self._live: dict[str, LiveChannel] = {}
         self._locks: WeakValueDictionary[ChatAddress, anyio.Lock] = WeakValueDictionary()
+        for channel in channels:
+            self.add(channel)
 
     def add(self, channel: Channel) -> None:
         self._channels[channel.name] = channel
-
-    def remove(self, name: str) -> None:
-        self._channels.pop(name, None)
+        self._live.pop(channel.name, None)
+        # Asked here once: looking whether a value satisfies a protocol is slow.
+        if isinstance(channel, LiveChannel):
+            self._live[channel.name] = channel
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._channels)
 
-    def find(self, name: str) -> Channel | None:
-        return self._channels.get(name)
+    def live(self, name: str) -> LiveChannel | None:
+        """The channel called ``name``, if it can show running turns."""
+        return self._live.get(name)
 
     def __getitem__(self, name: str) -> Channel:
         """The channel called ``name``; raises DeliveryRejected."""

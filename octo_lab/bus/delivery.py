@@ -39,8 +39,8 @@ class Delivery:
         will.
         """
         try:
-            channel = self.channels[origin.address.channel]
-            if isinstance(channel, LiveChannel):
+            channel = self.channels.live(origin.address.channel)
+            if channel is not None:
                 await self._show_live(channel, origin, turn)
             else:
                 await turn.ended()

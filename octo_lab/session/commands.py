@@ -68,7 +68,7 @@ class Commands:
         command = self.find(line, address.channel)
         if command is None:
             return self._unknown(line, address.channel)
-        args = line.strip().partition(" ")[2].strip()
+        args = "".join(line.split(maxsplit=1)[1:]).strip()
         return await command.run(CommandCall(address=address, sender_id=sender_id, args=args))
 
     def help_text(self, channel: str) -> str:
@@ -91,12 +91,12 @@ class Commands:
 
 def is_command(text: str) -> bool:
     """Whether a message is a slash command: ``/word``, but not a path like ``/tmp/a``."""
-    head = text.strip().partition("\n")[0].split(" ", 1)[0]
+    head = "".join(text.split(maxsplit=1)[:1])
     return head.startswith("/") and len(head) > 1 and not set(head[1:]) & set("/.\\")
 
 
 def _word(line: str) -> str:
-    return line.strip().split(maxsplit=1)[0].removeprefix("/").lower() if line.strip() else ""
+    return "".join(line.split(maxsplit=1)[:1]).removeprefix("/").lower()
 
 
 def _usages(info: CommandInfo) -> str:

@@ -44,12 +44,19 @@ def fit(records: Sequence[TurnRecord], budget: int) -> Context:
         used += cost
         kept.append(messages)
     dropped = len(records) - len(kept)
-    turns = "turn does" if dropped == 1 else f"{dropped} turns do"
     return Context(
         messages=tuple(message for turn in reversed(kept) for message in turn),
-        note=f"The oldest {turns} not fit the model's window and were left out." if dropped else "",
+        note=_left_out(dropped),
         tokens=used,
     )
+
+
+def _left_out(turns: int) -> str:
+    if turns == 0:
+        return ""
+    if turns == 1:
+        return "The oldest turn does not fit the model's window and was left out."
+    return f"The oldest {turns} turns do not fit the model's window and were left out."
 
 
 def model_messages(record: TurnRecord) -> tuple[Message, ...]:
@@ -74,7 +81,7 @@ def stored_snapshot(record: TurnRecord, session: str) -> TurnSnapshot:
         prompt=turn.prompt,
         blocks=tuple(_blocks(record)),
         usage=turn.usage,
-        model=turn.model,
+        model=f"{turn.provider}/{turn.model}",
         started_at=turn.started_at,
         seconds=(ended - turn.started_at).total_seconds() if ended else None,
     )

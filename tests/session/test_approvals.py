@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from octo_lab.core.errors import ToolDenied
+from octo_lab.core.events import (
+    ApprovalAsked,
+    ApprovalSettled,
+    Decision,
+    Noticed,
+    TurnEvent,
+)
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.messages import ToolCall
+from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy, Asker, TurnApprover
+from octo_lab.tools.tool import Question
+
+pytestmark = pytest.mark.anyio
+
+HERE = ChatAddress(channel="memory", chat_id="1")
+QUESTION = Question(
+    call=ToolCall(id="c1", name="python", arguments="{}"),
+    scope="python",
+    detail="print(1)",
+    risk="execute",
+)
+
+
+class Turn:
+    """A turn that asks, with somebody who answers what it shows."""
+
+    def __init__(self, desk: ApprovalDesk, session: str = "s", **asker: Any) -> None:
+        self.events: list[TurnEvent] = []
+        self.decide: Callable[[str], object] = lambda approval_id: None
+        facts: dict[str, Any] = {"attended": True, **asker}
+        self.approver = TurnApprover(
+            desk, Asker(address=HERE, session=session, emit=self.emit, **facts)
+        )
+
+    def emit(self, event: TurnEvent) -> None:
+        self.events.append(event)
+        if isinstance(event, ApprovalAsked):
+            self.decide(event.approval_id)
+
+    @property
+    def asked(self) -> int:
+        return sum(isinstance(event, ApprovalAsked) for event in self.events)
+
+
+def answering(desk: ApprovalDesk, turn: Turn, decision: Decision) -> None:
+    turn.decide = lambda approval_id: desk.settle(HERE, approval_id, decision)
+
+
+async def test_the_person_decides() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk)
+    answering(desk, turn, "once")
+
+    assert await turn.approver.approve(QUESTION) == "once"
+    assert await turn.approver.approve(QUESTION) == "once"
+    [asked, settled, *_] = turn.events
+    assert isinstance(asked, ApprovalAsked)
+    assert settled == ApprovalSettled(asked.approval_id, "c1", "once")
+    assert turn.asked == 2
+
+
+async def test_a_grant_for_the_session_holds_in_its_next_turns_only() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    first, second, other = Turn(desk), Turn(desk), Turn(desk, "other")
+    answering(desk, first, "session")
+    answering(desk, other, "deny")
+
+    assert await first.approver.approve(QUESTION) == "session"
+    assert await second.approver.approve(QUESTION) == "session"
+    assert await other.approver.approve(QUESTION) == "deny"
+    assert (second.asked, other.asked) == (0, 1)
+
+
+async def test_a_forgotten_session_asks_again() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk)
+    answering(desk, turn, "session")
+    await turn.approver.approve(QUESTION)
+    desk.forget("s")
+    await turn.approver.approve(QUESTION)
+
+    assert turn.asked == 2
+
+
+async def test_calls_that_come_together_ask_once_for_the_session() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk)
+    ids: list[str] = []
+    turn.decide = ids.append
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(turn.approver.approve, QUESTION)
+        await anyio.wait_all_tasks_blocked()
+        desk.settle(HERE, ids[0], "session")
+
+    assert turn.asked == 1
+
+
+async def test_no_answer_in_time_is_a_no() -> None:
+    turn = Turn(ApprovalDesk(ApprovalPolicy(seconds=0.01)))
+
+    assert await turn.approver.approve(QUESTION) == "deny"
+    assert Noticed("Nobody answered within 0.01 s: denied.") in turn.events
+
+
+async def test_an_answer_counts_once_and_only_from_the_same_chat() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk)
+    elsewhere = ChatAddress(channel="memory", chat_id="2")
+    counted: list[bool] = []
+
+    def decide(approval_id: str) -> None:
+        counted.append(desk.settle(elsewhere, approval_id, "once"))
+        counted.append(desk.settle(HERE, approval_id, "deny"))
+        counted.append(desk.settle(HERE, approval_id, "once"))
+
+    turn.decide = decide
+
+    assert await turn.approver.approve(QUESTION) == "deny"
+    assert counted == [False, True, False]
+    assert not desk.settle(HERE, "unknown", "once")
+
+
+async def test_settings_decide_without_asking() -> None:
+    allowed = Turn(ApprovalDesk(ApprovalPolicy(rules={"python": "allow"})))
+    denied = Turn(ApprovalDesk(ApprovalPolicy(rules={"python": "deny"})))
+
+    assert await allowed.approver.approve(QUESTION) == "once"
+    with pytest.raises(ToolDenied, match="the settings deny it"):
+        await denied.approver.approve(QUESTION)
+    assert (allowed.asked, denied.asked) == (0, 0)
+
+
+async def test_where_nobody_can_be_asked_the_answer_is_no_with_the_way_to_a_yes() -> None:
+    turn = Turn(ApprovalDesk(ApprovalPolicy()), attended=False)
+
+    with pytest.raises(ToolDenied, match="nobody can be asked here"):
+        await turn.approver.approve(QUESTION)
+    [notice] = turn.events
+    assert isinstance(notice, Noticed)
+    assert "--tools python" in notice.text
+
+
+async def test_a_tool_named_for_the_turn_is_allowed_where_nobody_can_be_asked() -> None:
+    turn = Turn(ApprovalDesk(ApprovalPolicy()), attended=False, named=frozenset({"python"}))
+
+    assert await turn.approver.approve(QUESTION) == "once"
+
+
+async def test_a_stopped_turn_leaves_no_open_question() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk)
+    ids: list[str] = []
+    turn.decide = ids.append
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(turn.approver.approve, QUESTION)
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+
+    assert not desk.settle(HERE, ids[0], "once")
