@@ -1,0 +1,105 @@
+"""The functions of the front page: what ``import octo_lab as ol`` offers in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.getipython import get_ipython
+
+from octo_lab.core.errors import OctoError, UsageError
+from octo_lab.core.mail import GetSessions, GetStatus, SessionList, Status
+from octo_lab.notebook.extension import load_ipython_extension
+from octo_lab.notebook.face import Face
+from octo_lab.notebook.magics import OctoShell
+from octo_lab.notebook.options import Parsed
+from octo_lab.notebook.panel_link import PanelLink
+from octo_lab.notebook.panels.chat import ChatPanel
+from octo_lab.notebook.turn import Turn
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _face() -> Face:
+    shell: Any = get_ipython()
+    if shell is None:
+        raise UsageError(
+            "octo_lab needs a notebook or IPython here", hint="in a terminal: octo run, octo chat"
+        )
+    if not isinstance(getattr(shell, "octo", None), OctoShell):
+        load_ipython_extension(shell)
+    octo: OctoShell = shell.octo
+    return octo.face
+
+
+def ask(prompt: str, **options: Any) -> Turn:
+    """Ask and wait for the answer, which appears in the running cell.
+
+    ``options`` are those of ``%%octo``: model, session, tools, no_tools, attach, context, schema,
+    temperature, max_tokens, timeout, append, quiet, bg. The prompt is sent as it stands.
+    Raises OctoError; a turn that failed says so in ``turn.error``.
+    """
+    turn = _face().run_blocking(_parsed(prompt, options))
+    return _turn(turn)
+
+
+async def ask_async(prompt: str, **options: Any) -> Turn:
+    """As ``ask``, awaited: the kernel stays alive, so that buttons work."""
+    turn = await _face().run(_parsed(prompt, options), quiet_end=False)
+    return _turn(turn)
+
+
+def _parsed(prompt: str, options: dict[str, Any]) -> Parsed:
+    if not prompt.strip():
+        raise UsageError("There is nothing to ask", hint='ol.ask("a question")')
+    given = {name: value for name, value in options.items() if value not in (None, False)}
+    for name in ("tools", "attach"):
+        if isinstance(given.get(name), str):
+            given[name] = [given[name]]
+        elif isinstance(given.get(name), Sequence):
+            given[name] = list(given[name])
+    return Parsed(given={"raw": True, **given}, text=prompt)
+
+
+def _turn(turn: Turn | None) -> Turn:
+    if turn is None:
+        raise UsageError("That is a command", hint="use the magic: %octo /help")
+    return turn
+
+
+def chat() -> ChatPanel:
+    """The chat panel on this notebook's conversation."""
+    runtime = _face().runtime()
+    runtime.opened.result()
+    return ChatPanel(PanelLink(runtime))
+
+
+def tool(function: Any = None, /, **options: Any) -> Any:
+    """Decorator: let the agent call this function of the notebook, sync or async."""
+    return _face().toolkit.tool(*([function] if function is not None else []), **options)
+
+
+def sessions(query: str = "") -> pd.DataFrame:
+    """This notebook's dialogs, newest first, as a DataFrame."""
+    import pandas as pd  # half a second, needed by this function only
+
+    reply = _face().control(GetSessions(query=query))
+    if not isinstance(reply, SessionList):
+        raise OctoError("The runtime gave no list of sessions")
+    columns = ["title", "turns", "current", "busy", "archived", "updated_at", "session"]
+    rows = [[getattr(info, name) for name in columns] for info in reply.sessions]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def status() -> Status:
+    """What ``%octo`` shows, as data."""
+    reply = _face().control(GetStatus())
+    if not isinstance(reply, Status):
+        raise OctoError("The runtime gave no status")
+    return reply
+
+
+def close() -> None:
+    """Close the runtime of this kernel; the next use opens it again."""
+    _face().close()

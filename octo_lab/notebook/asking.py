@@ -1,0 +1,144 @@
+"""Asks: from options and prompt to a turn in the cell, and what is left when it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.mail import InboundMessage, OutboundMessage, RunCommand
+from octo_lab.core.turns import ToolBlock
+from octo_lab.notebook.cards import show_text
+from octo_lab.notebook.cell_turn import CellTurn
+from octo_lab.notebook.compose import Given, ask_options, compose
+from octo_lab.notebook.host import SENDER, Runtime
+from octo_lab.notebook.interrupted import TurnInterrupted
+from octo_lab.notebook.options import Parsed
+from octo_lab.notebook.outcome import keep_outcome
+from octo_lab.notebook.place import Place
+from octo_lab.notebook.questions import ask_by_input, ask_unless_buttons
+from octo_lab.notebook.turn import Turn
+from octo_lab.notebook.waiting import wait_awaited, wait_blocking
+
+OPEN_SECONDS = 30.0  # for a background turn to appear in its cell before the cell ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One ask under way."""
+
+    runtime: Runtime
+    cell: CellTurn
+    turn: Turn
+    given: Given
+
+    @property
+    def in_background(self) -> bool:
+        return bool(self.given.get("bg"))
+
+    async def wait(self) -> None:
+        """Await the end (in the background: until it is on display)."""
+        if self.in_background:
+            await asyncio.wait({asyncio.wrap_future(self.cell.opened)}, timeout=OPEN_SECONDS)
+            return
+        kernel = getattr(self.runtime.shell, "kernel", None)
+        await wait_awaited(self.cell, ticking=not getattr(kernel, "wakes_on_interrupt", False))
+
+    def block(self) -> None:
+        if self.in_background:
+            self.cell.opened.result(OPEN_SECONDS)
+        else:
+            wait_blocking(self.cell, self.runtime.bridge)
+
+
+class Asking:
+    """Asks of one shell; knows which cells have asked, and how often, in the running request."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._request = ""
+        self._count = 0
+        self._in_own_dialog = False
+
+    def begin(self, runtime: Runtime, parsed: Parsed, place: Place, *, blocking: bool) -> Question:
+        """Publish the question; its turn will appear in the running cell. Raises UsageError."""
+        text, attachments = compose(self._shell, parsed)
+        if not text.strip():
+            raise UsageError("There is nothing to ask", hint="write a prompt: %octo PROMPT")
+        options = ask_options(self._shell, parsed.given, place, self._slot(place))
+        self._open_own_dialog(runtime, place, parsed.given)
+        message = InboundMessage(
+            address=runtime.address,
+            sender_id=SENDER,
+            text=text,
+            attachments=attachments,
+            options=options,
+        )
+        cell = CellTurn(
+            message,
+            quiet=bool(parsed.given.get("quiet")),
+            on_control=runtime.control,
+            on_question=partial(_ask_person, runtime, blocking and not parsed.given.get("bg")),
+        )
+        runtime.ask(cell)
+        turn = Turn(text, cell.done, running=cell, headless=place.headless)
+        return Question(runtime=runtime, cell=cell, turn=turn, given=parsed.given)
+
+    def _slot(self, place: Place) -> str:
+        """The cell's id; the second ask of one run of a cell has a place of its own."""
+        if not place.cell:
+            return ""
+        self._count = self._count + 1 if place.request == self._request else 1
+        self._request = place.request
+        return place.cell if self._count == 1 else f"{place.cell}#{self._count}"
+
+    def _open_own_dialog(self, runtime: Runtime, place: Place, given: Given) -> None:
+        """A headless run without cell ids begins anew, so that each run means the same."""
+        if self._in_own_dialog or not place.headless or place.cell or given.get("session"):
+            return
+        self._in_own_dialog = True
+        runtime.control(RunCommand(line="/new")).result()
+
+    def conclude(self, question: Question, *, quiet_end: bool) -> Turn:
+        """The turn, once waited for. Raises UsageError for a refusal, TurnInterrupted."""
+        if question.in_background:
+            return question.turn
+        _tell(question.cell)
+        if question.cell.interrupted:
+            _end_cell(self._shell, quiet_end=quiet_end)
+        headless = question.cell.headless
+        keep_outcome(self._shell, question.turn, question.given, headless=headless)
+        if question.given.get("quiet") and question.turn.error:
+            raise UsageError(question.turn.error)
+        return question.turn
+
+
+def _tell(cell: CellTurn) -> None:
+    said = cell.done.result()
+    if isinstance(said, OutboundMessage):
+        if said.failed:
+            raise UsageError(said.text, hint=said.hint)
+        show_text(said.text)
+
+
+def _end_cell(shell: InteractiveShell, *, quiet_end: bool) -> None:
+    """After an interrupt: nothing more of this cell runs, nor of what is queued behind it."""
+    if not quiet_end:
+        raise TurnInterrupted
+    kernel = getattr(shell, "kernel", None)
+    abort = getattr(kernel, "_abort_queues", None)
+    if kernel is not None and abort is not None:
+        abort(kernel.get_parent("shell").get("header", {}).get("subshell_id"))
+
+
+def _ask_person(runtime: Runtime, blocking: bool, cell: CellTurn, block: ToolBlock) -> None:
+    """A tool waits for a yes. Buttons cannot work while a call blocks the kernel."""
+    if cell.headless:
+        return
+    if blocking:
+        ask_by_input(runtime.bridge, cell, block)
+    else:
+        runtime.submit(ask_unless_buttons, runtime.bridge, cell, block)

@@ -1,0 +1,108 @@
+"""What the command words of ``%octo`` show: status, models, doctor."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from IPython.display import publish_display_data as _publish_display_data
+
+from octo_lab.core.mail import Status
+from octo_lab.notebook.panels.widget import is_built
+from octo_lab.notebook.render_markdown import markdown_html
+
+Rows = list[tuple[str, str]]
+_publish: Callable[[dict[str, str]], None] = _publish_display_data
+
+
+def show_text(markdown: str) -> None:
+    """Show Markdown in the cell, in each form a reader of the notebook may need."""
+    _publish(
+        {
+            "text/plain": markdown,
+            "text/markdown": markdown,
+            "text/html": markdown_html(markdown),
+        }
+    )
+
+
+def show_html(clean: str, plain: str) -> None:
+    """Show HTML that was made safe."""
+    _publish({"text/plain": plain, "text/html": clean})
+
+
+def status_rows(status: Status) -> Rows:
+    used, window = status.context_tokens, status.context_window
+    share = f" ({used / window:.0%})" if window else ""
+    usage = status.usage
+    return [
+        ("model", f"{status.model} ({status.provider})"),
+        *([("note", status.provider_note)] if status.provider_note else []),
+        ("session", status.title or "new"),
+        ("context", f"{used:,} of {window:,} tokens{share}"),
+        ("used", f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"),
+        ("tools", ", ".join(status.tools) or "none"),
+        ("channels", ", ".join(status.channels)),
+        ("running", str(status.running)),
+        ("workspace", status.workspace),
+        ("data", status.data_folder),
+    ]
+
+
+def status_card(status: Status) -> str:
+    return "**Octo**\n\n" + _table(status_rows(status))
+
+
+def models_card(status: Status) -> str:
+    known = [f"- `{name}`" for name in status.models]
+    return "\n".join([f"Now: `{status.model}` ({status.provider})", "", *known])
+
+
+def providers_card(status: Status) -> str:
+    names = sorted({name.partition("/")[0] for name in status.models if "/" in name})
+    note = f"\n\n{status.provider_note}" if status.provider_note else ""
+    return f"Now: `{status.provider}`. Ready: {', '.join(names) or status.provider}.{note}"
+
+
+def doctor_card(status: Status) -> str:
+    return "**Octo doctor**\n\n" + _table([*doctor_rows(), *status_rows(status)])
+
+
+def doctor_rows() -> Rows:
+    """What of this environment helps or hinders; no row costs more than a look."""
+    return [
+        ("Python", sys.version.split()[0]),
+        ("ipykernel", _kernel_word()),
+        ("event loop", _loop_word()),
+        ("front end", "built" if is_built("turn") else "not built: static rendering only"),
+        ("interpreter", str(Path(sys.executable))),
+    ]
+
+
+def _kernel_word() -> str:
+    try:
+        found = version("ipykernel")
+    except PackageNotFoundError:
+        return "missing"
+    major, minor = (int(part) for part in found.split(".")[:2])
+    tested = (7, 4) <= (major, minor) < (8, 0)
+    return found if tested else f"{found}: tested with 7.4 and later 7.x only"
+
+
+def _loop_word() -> str:
+    patched = getattr(asyncio, "_nest_patched", False) and "nest_asyncio" in sys.modules
+    if patched and "nest_asyncio2" not in sys.modules:
+        return "patched by nest_asyncio, which loses queued cells: use nest_asyncio2"
+    return "ok"
+
+
+def _table(rows: Rows) -> str:
+    cells = [f"| {name} | {_escaped(value)} |" for name, value in rows]
+    return "\n".join(["| | |", "|---|---|", *cells])
+
+
+def _escaped(value: str) -> str:
+    return value.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,113 @@
+"""The notebook as a face of the runtime: one per shell, behind ``%octo`` and ``ol``."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from octo_lab.app import setup_from
+from octo_lab.config.process import process_environ
+from octo_lab.core.errors import UsageError
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import Control, ControlReply, Told, UseCassette
+from octo_lab.notebook.asking import Asking
+from octo_lab.notebook.bridge import Bridge
+from octo_lab.notebook.channel import NAME, NotebookChannel
+from octo_lab.notebook.host import Runtime
+from octo_lab.notebook.options import Parsed
+from octo_lab.notebook.place import Place, chat_id, current_place, folder
+from octo_lab.notebook.running import close_before_exit
+from octo_lab.notebook.toolkit import Toolkit
+from octo_lab.notebook.turn import Turn
+from octo_lab.notebook.waiting import check_may_ask
+from octo_lab.notebook.words import said_by_word
+
+
+class Face:
+    """Starts the runtime at the first need. Methods are called on the kernel's threads."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.environ = process_environ()
+        self.toolkit = Toolkit(shell, self._bridge)
+        self._starting = threading.Lock()
+        self._runtime: Runtime | None = None
+        self._asking = Asking(shell)
+
+    def runtime(self) -> Runtime:
+        """The runtime, started if need be; it may not be open yet. Raises ConfigError."""
+        with self._starting:
+            if self._runtime is None or self._runtime.ended:
+                self._runtime = self._started()
+            return self._runtime
+
+    def _started(self) -> Runtime:
+        channel = NotebookChannel()
+        start = folder(self.shell, self.environ)
+        setup = setup_from(start=start, environ=self.environ, channels=(channel,))
+        setup = replace(setup, tools=self.toolkit.all(timeout=setup.settings.tools.timeout))
+        chat = chat_id(self.shell, self.environ, setup.workspace)
+        address = ChatAddress(channel=NAME, chat_id=chat)
+        runtime = Runtime(self.shell, setup, address, channel)
+        close_before_exit(runtime.close)
+        runtime.start()
+        runtime.opened.add_done_callback(self._join_tools)
+        return runtime
+
+    def _join_tools(self, opened: Any) -> None:
+        if opened.exception() is None:
+            self.toolkit.join(opened.result().add_tool)
+
+    def _bridge(self) -> Bridge:
+        return self.runtime().bridge
+
+    def close(self) -> None:
+        self.toolkit.leave()
+        runtime, self._runtime = self._runtime, None
+        if runtime is not None:
+            runtime.close()
+
+    def control(self, control: Control) -> ControlReply:
+        """Run a control and wait for its reply; raises OctoError."""
+        reply: ControlReply = self.runtime().control(control).result()
+        return reply
+
+    def use_cassette(self, mode: str, path: str) -> None:
+        """Record to a file, replay one, or ``off``; raises UsageError."""
+        if not path:
+            raise UsageError(f"%octo_{mode} needs a file", hint=f"%octo_{mode} FILE, or off")
+        control: Control = (
+            UseCassette(mode="off")
+            if path == "off"
+            else UseCassette(mode="record" if mode == "record" else "replay", path=path)
+        )
+        reply = self.control(control)
+        if isinstance(reply, Told) and reply.failed:
+            raise UsageError(reply.text, hint=reply.hint)
+
+    async def run(self, parsed: Parsed, *, quiet_end: bool) -> Turn | None:
+        """What an awaited ``%octo`` does; ``quiet_end``: an interrupt ends the cell in silence."""
+        check_may_ask()
+        await asyncio.wait({asyncio.wrap_future(self.runtime().opened)})
+        if said_by_word(self, parsed):
+            return None
+        question = self._asking.begin(self.runtime(), parsed, self.place(), blocking=False)
+        await question.wait()
+        return self._asking.conclude(question, quiet_end=quiet_end)
+
+    def run_blocking(self, parsed: Parsed) -> Turn | None:
+        """What ``%octo`` does where nothing can be awaited."""
+        check_may_ask()
+        self.runtime().opened.result()
+        if said_by_word(self, parsed):
+            return None
+        question = self._asking.begin(self.runtime(), parsed, self.place(), blocking=True)
+        question.block()
+        return self._asking.conclude(question, quiet_end=False)
+
+    def place(self) -> Place:
+        return current_place(self.shell, self.environ)

@@ -1,0 +1,58 @@
+"""What a finished ask leaves behind: a variable, the next cell, a format."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+import nh3
+from IPython.core.interactiveshell import InteractiveShell
+
+from octo_lab.core.errors import UsageError
+from octo_lab.notebook.cards import show_html
+from octo_lab.notebook.compose import Given
+from octo_lab.notebook.turn import Turn
+
+_FENCE = re.compile(r"^(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^\1[ \t]*$", re.S | re.M)
+
+
+def keep_outcome(shell: InteractiveShell, turn: Turn, given: Given, *, headless: bool) -> None:
+    """Apply ``-o`` and ``-f``; raises UsageError when the answer is not what was asked for."""
+    wanted = "json" if given.get("schema") else given.get("format", "auto")
+    if given.get("out"):
+        shell.user_ns[given["out"]] = turn
+    if not turn.ok:
+        return
+    if wanted == "json":
+        value = _json(turn.text)
+        if given.get("out"):
+            shell.user_ns[given["out"]] = value
+    elif wanted == "code" and not headless:
+        shell.set_next_input(code_of(turn.text))
+    elif wanted == "html":
+        show_html(nh3.clean(_unfenced(turn.text)), turn.text)
+
+
+def code_of(text: str) -> str:
+    """The Python of an answer's fenced blocks, checked; raises UsageError."""
+    found = [m[3] for m in _FENCE.finditer(text) if m[2].lower() in ("", "python", "py", "ipython")]
+    code = "\n\n".join(part.rstrip("\n") for part in found) or text.strip()
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError) as exc:
+        raise UsageError(f"The answer holds no valid Python: {exc}") from None
+    return code
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(_unfenced(text))
+    except ValueError as exc:
+        raise UsageError(f"The answer is no JSON: {exc}", hint="its text is kept above") from None
+
+
+def _unfenced(text: str) -> str:
+    match = _FENCE.search(text)
+    return match[3] if match else text

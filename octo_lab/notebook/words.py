@@ -1,0 +1,62 @@
+"""``%octo WORD`` and ``%octo /command``: answered at once, without a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from octo_lab.core.errors import OctoError, UsageError
+from octo_lab.core.mail import Control, ControlReply, GetStatus, RunCommand, Status, Told
+from octo_lab.notebook.cards import (
+    doctor_card,
+    models_card,
+    providers_card,
+    show_text,
+    status_card,
+)
+from octo_lab.notebook.magics import HELP
+from octo_lab.notebook.options import Parsed
+from octo_lab.session.commands import is_command
+
+_CARDS: Mapping[str, Callable[[Status], str]] = {
+    "": status_card,
+    "status": status_card,
+    "models": models_card,
+    "providers": providers_card,
+    "doctor": doctor_card,
+}
+
+
+class Controls(Protocol):
+    """Runs a control of this notebook's chat."""
+
+    def control(self, control: Control) -> ControlReply: ...
+
+
+def said_by_word(controls: Controls, parsed: Parsed) -> bool:
+    """Whether the text was a word or a slash command, which is then done. Raises OctoError."""
+    text = parsed.text.strip()
+    if text == "help":
+        print(HELP)  # noqa: T201 - help goes to the cell
+    elif text in _CARDS and not parsed.given:
+        _show_card(controls, _CARDS[text])
+    elif is_command(text):
+        show_text(_done(controls.control(RunCommand(line=text))))
+    else:
+        return False
+    return True
+
+
+def _show_card(controls: Controls, card: Callable[[Status], str]) -> None:
+    reply = controls.control(GetStatus())
+    if not isinstance(reply, Status):
+        raise OctoError(_done(reply))
+    show_text(card(reply))
+
+
+def _done(reply: ControlReply) -> str:
+    if not isinstance(reply, Told):
+        raise OctoError("The runtime gave no answer to that")
+    if reply.failed:
+        raise UsageError(reply.text, hint=reply.hint)
+    return reply.text
