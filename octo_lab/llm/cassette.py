@@ -73,8 +73,9 @@ class Cassette:
 class Recorder:
     """Keeps exchanges in one file, written anew after each; the first names the header."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, tool: str) -> None:
         self.path = path
+        self._tool = tool
         self._header: CassetteHeader | None = None
         self._exchanges: list[Exchange] = []
         self._secrets: set[Secret] = set()
@@ -86,7 +87,7 @@ class Recorder:
             read_cassette(path)
         if not path.parent.is_dir():
             raise ConfigError(f"No folder {str(path.parent)!r}", hint="make it, then record again")
-        return cls(path)
+        return cls(path, tool=f"octo_lab {version('octo_lab')}")
 
     def begin(
         self,
@@ -101,7 +102,7 @@ class Recorder:
         if key and len(key.reveal()) >= _SHORTEST_KEY:
             self._secrets.add(key)
         if self._header is None:
-            self._header = _header(provider, model, url)
+            self._header = _header(self._tool, provider, model, url)
         asked = comparable(body)
         return Exchange(
             path=urlsplit(url).path,
@@ -212,9 +213,9 @@ def _without_ids(asked: Json) -> Json:
     return asked
 
 
-def _header(provider: str, model: str, url: str) -> CassetteHeader:
+def _header(tool: str, provider: str, model: str, url: str) -> CassetteHeader:
     return CassetteHeader(
-        tool=f"octo_lab {version('octo_lab')}",
+        tool=tool,
         recorded=utc_now().date().isoformat(),
         provider=provider,
         model=model,

@@ -19,6 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+import anyio
+import anyio.to_thread
+
 from octo_lab.llm.validate import request_problem
 from octo_lab.testing.llm_script import Call, Json, Turn, echo, error_body, fails, pieces
 
@@ -29,11 +32,12 @@ _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """One request as it came; ``at`` is ``time.perf_counter()``."""
+    """One request as it came; ``peer`` is the client's port, ``at`` is ``time.perf_counter()``."""
 
     path: str
     headers: dict[str, str]
     body: Json
+    peer: int
     at: float
 
 
@@ -47,7 +51,8 @@ class Disconnect:
 
 
 class LlmServer:
-    """Serves in its own thread: ``with LlmServer(says("hi")) as server: server.base_url``.
+    """Serves in its own thread: ``with LlmServer(says("hi")) as server: server.base_url``, or
+    ``async with`` inside a loop.
 
     ``answers`` are used in order, one a request; then ``then`` answers for ever. A request that
     the vendor would refuse gets the vendor's 400 and uses no answer. With ``api_key`` any other
@@ -97,6 +102,15 @@ class LlmServer:
     ) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+
+    async def __aenter__(self) -> LlmServer:
+        return await anyio.to_thread.run_sync(self.__enter__)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self.__exit__, kind, exc, tb)
 
     def serve(self) -> None:
         """Serve in this thread until interrupted."""
@@ -162,10 +176,12 @@ class _Connection(asyncio.Protocol):
         self._out: _Outgoing | None = None
         self._timer: asyncio.Handle | None = None
         self._transport: asyncio.Transport | None = None
+        self._peer = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._peer = int(transport.get_extra_info("peername")[1])
         self._connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -208,7 +224,11 @@ class _Connection(asyncio.Protocol):
             self._send(Turn(raw=self._model_list(), headers=_JSON, delay=None), {})
             return
         received = Received(
-            path=start[1], headers=headers, body=_body(body), at=time.perf_counter()
+            path=start[1],
+            headers=headers,
+            body=_body(body),
+            peer=self._peer,
+            at=time.perf_counter(),
         )
         self._send(self._server.answer(received), received.body)
 

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+
+import pytest
+
+from octo_lab.llm.client import HttpTimeouts, ModelHttp
+from octo_lab.testing.llm_server import LlmServer
+
+
+@pytest.fixture
+def server() -> Iterator[LlmServer]:
+    with LlmServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def http() -> AsyncGenerator[ModelHttp]:
+    async with ModelHttp(HttpTimeouts(connect=5, read=5)) as client:
+        yield client

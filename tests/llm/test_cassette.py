@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from octo_lab.core.errors import CassetteMismatch, ConfigError, RateLimited, StreamCut
+from octo_lab.core.messages import ChatRequest, Message, ToolCall
+from octo_lab.core.stream import Done, StreamEvent, TextDelta
+from octo_lab.llm.cassette import Cassette, CassetteHeader, comparable, digest, read_cassette
+from octo_lab.llm.client import ModelHttp
+from octo_lab.llm.entry import ProviderConfig
+from octo_lab.llm.providers.openai_compat import OpenAICompatible
+from octo_lab.llm.registry import replay_model
+from octo_lab.llm.secret import Secret
+from octo_lab.testing.llm_script import Turn, call, calls, fails, says
+from octo_lab.testing.llm_server import LlmServer
+
+KEY = Secret("lab-key-0123456789")
+pytestmark = pytest.mark.anyio
+
+
+def ask(text: str) -> ChatRequest:
+    system = Message(role="system", content="You are octo.")
+    return ChatRequest(messages=[system, Message(role="user", content=text)])
+
+
+def live(server: LlmServer, http: ModelHttp) -> OpenAICompatible:
+    return OpenAICompatible(
+        ProviderConfig(name="lab", model="m", http=http, base_url=server.base_url, api_key=KEY)
+    )
+
+
+async def events(provider: OpenAICompatible, request: ChatRequest) -> list[StreamEvent]:
+    return [event async for event in provider.stream(request)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "demo.json"
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+async def loaded(path: Path) -> Cassette:
+    return await anyio.to_thread.run_sync(read_cassette, path)
+
+
+async def replayed(path: Path, *requests: ChatRequest) -> list[list[StreamEvent]]:
+    """The answers of a new client that has no server and no key."""
+    async with ModelHttp() as http:
+        choice = replay_model(await http.replay(path), http)
+        provider = choice.entry.create(choice.config)
+        return [[event async for event in provider.stream(request)] for request in requests]
+
+
+async def test_a_recorded_dialogue_is_replayed_event_for_event(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    server.script(says("Hel", "lo \U0001f419"), calls(call("read_file", path="a")))
+    await http.record(path)
+    told = [await events(live(server, http), ask(text)) for text in ("one", "two")]
+    assert await replayed(path, ask("one"), ask("two")) == told
+    assert len(server.requests) == 2
+
+
+async def test_the_header_says_what_was_recorded(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    await http.record(path)
+    await events(live(server, http), ask("one"))
+    header = (await loaded(path)).header
+    assert header == CassetteHeader(
+        tool="octo_lab 0.1.0",
+        recorded=header.recorded,
+        provider="lab",
+        model="m",
+        host="loopback",
+    )
+    assert len(header.recorded) == len("2026-01-01")
+
+
+async def test_the_file_holds_no_key(server: LlmServer, http: ModelHttp, path: Path) -> None:
+    other = "sk-proj-0123456789abcdefghij"
+    server.script(says(f"your key is {KEY.reveal()}, theirs {other}"))
+    await http.record(path)
+    await events(live(server, http), ask(f"what is {other}?"))
+    text = text_of(path)
+    assert KEY.reveal() not in text
+    assert other not in text
+    assert "authorization" not in text.lower()
+    assert (await replayed(path, ask(f"what is {other}?")))[0][-1] == Done("end_turn")
+
+
+async def test_another_question_is_a_mismatch_that_shows_the_difference(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    await http.record(path)
+    await events(live(server, http), ask("the capital of France?"))
+    with pytest.raises(CassetteMismatch) as caught:
+        await replayed(path, ask("the capital of Spain?"))
+    assert '-   "content": "the capital of France?"' in str(caught.value)
+    assert '+   "content": "the capital of Spain?"' in str(caught.value)
+
+
+async def test_equal_questions_get_their_answers_in_order_and_then_the_last_again(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    server.script(says("1"), says("2"))
+    await http.record(path)
+    for _ in range(2):
+        await events(live(server, http), ask("same"))
+    answers = await replayed(path, ask("same"), ask("same"), ask("same"))
+    assert [answer[0] for answer in answers] == [TextDelta("1"), TextDelta("2"), TextDelta("2")]
+
+
+async def test_an_empty_rest_says_so(server: LlmServer, http: ModelHttp, path: Path) -> None:
+    await http.record(path)
+    await events(live(server, http), ask("one"))
+    with pytest.raises(CassetteMismatch, match="no further answer"):
+        await replayed(path, ask("one"), ask("other"))
+
+
+async def test_failures_are_replayed_as_failures(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    server.script(fails(429, "slow", headers={"retry-after": "9"}), says("Hello", cut=200))
+    await http.record(path)
+    with pytest.raises(RateLimited):
+        await events(live(server, http), ask("one"))
+    with pytest.raises(StreamCut):
+        await events(live(server, http), ask("two"))
+    with pytest.raises(RateLimited) as caught:
+        await replayed(path, ask("one"))
+    assert caught.value.retry_after == 9
+    with pytest.raises(StreamCut):
+        await replayed(path, ask("two"))
+
+
+async def test_bytes_cut_inside_a_character_come_back_as_they_were(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    server.script(Turn(text=["\U0001f419"], split=1, delay=None))
+    await http.record(path)
+    told = await events(live(server, http), ask("one"))
+    parts = (await loaded(path)).exchanges[0].parts
+    assert b"".join(parts).count("\U0001f419".encode()) + b"".join(parts).count(b"\\ud83d") == 1
+    assert await replayed(path, ask("one")) == [told]
+
+
+async def test_live_ends_the_replay(server: LlmServer, http: ModelHttp, path: Path) -> None:
+    await http.record(path)
+    await events(live(server, http), ask("one"))
+    await http.replay(path)
+    assert http.replaying
+    http.live()
+    assert (await events(live(server, http), ask("new")))[0] == TextDelta("echo:")
+    assert len((await loaded(path)).exchanges) == 1
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", "{}", "no json", '{"octo_cassette": 2}'])
+async def test_what_is_no_cassette_is_one_clear_error(
+    http: ModelHttp, path: Path, content: str | None
+) -> None:
+    if content is not None:
+        write(path, content)
+    with pytest.raises(ConfigError, match=r"demo\.json"):
+        await http.replay(path)
+
+
+async def test_a_file_that_is_no_cassette_is_never_overwritten(http: ModelHttp, path: Path) -> None:
+    write(path, "my notes")
+    with pytest.raises(ConfigError, match="is no cassette"):
+        await http.record(path)
+    assert text_of(path) == "my notes"
+
+
+async def test_a_folder_that_is_missing_is_named(http: ModelHttp, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No folder"):
+        await http.record(tmp_path / "none" / "demo.json")
+
+
+def body(*messages: dict[str, Any], **more: Any) -> bytes:
+    return json.dumps({"model": "m", "messages": list(messages), **more}).encode()
+
+
+def dialogue(id: str, when: str, system: str) -> bytes:
+    made = {"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return body(
+        {"role": "system", "content": system},
+        {"role": "user", "content": f"asked {when}"},
+        {"role": "assistant", "content": None, "tool_calls": [made]},
+        {"role": "tool", "tool_call_id": id, "content": "ok"},
+    )
+
+
+def test_ids_times_system_prompt_and_tools_are_not_compared() -> None:
+    one = dialogue("call_1", "2026-11-30T22:52:26Z", "version 1")
+    two = dialogue("call_9", "2027-01-02 03:04:05.678", "version 2")
+    assert digest(comparable(one)) == digest(comparable(two))
+    assert digest(comparable(body(tools=[{"a": 1}]))) == digest(comparable(body()))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        body({"role": "user", "content": "hello"}),
+        body({"role": "user", "content": "hi"}, {"role": "user", "content": "hi"}),
+        json.dumps({"model": "n", "messages": [{"role": "user", "content": "hi"}]}).encode(),
+    ],
+)
+def test_words_order_and_model_are_compared(other: bytes) -> None:
+    assert digest(comparable(body({"role": "user", "content": "hi"}))) != digest(comparable(other))
+
+
+async def test_generated_call_ids_do_not_break_a_replay(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    def answered(id: str) -> ChatRequest:
+        asked = ask("read a")
+        made = ToolCall(id=id, name="f", arguments="{}")
+        answer = Message(role="tool", content="A", tool_call_id=id)
+        return ChatRequest(
+            messages=[*asked.messages, Message(role="assistant", tool_calls=(made,)), answer]
+        )
+
+    await http.record(path)
+    await events(live(server, http), answered("call_first"))
+    assert len(await replayed(path, answered("call_second"))) == 1
