@@ -109,7 +109,7 @@ def _summary(block: ToolBlock) -> str:
         [
             f'<span class="octo-sign">{STATE_SIGNS[block.state]}</span>',
             f"<strong>{escape(block.name)}</strong>",
-            f'<code class="octo-gist">{escape(gist)}</code>' if gist else "",
+            f'<span class="octo-gist">{escape(gist)}</span>' if gist else "",
             f'<span class="octo-state">{STATE_WORDS[block.state]}{time}</span>',
         ]
     )
