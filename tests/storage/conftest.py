@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 from octo_lab.storage.database import Database, open_database
 from octo_lab.storage.owners import Owner, register_process
@@ -34,18 +33,24 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     return url
 
 
-@asynccontextmanager
-async def emptied(location: Path | str, media: Path) -> AsyncGenerator[Database]:
-    async with open_database(location, media=media) as database:
-        yield database
-        if isinstance(location, str):
-            tables = "turns, messages, sessions, current_sessions, owners"
-            await database.run(lambda db: db.execute(text(f"TRUNCATE {tables} CASCADE")))
+@pytest.fixture
+def emptied_afterwards(location: Path | str) -> Iterator[None]:
+    """A server is shared by the tests; it has no tables before the first of them and after."""
+    yield
+    if isinstance(location, str):
+        url = location.replace("postgresql:", "postgresql+psycopg:")
+        engine = create_engine(url)
+        with engine.begin() as db:
+            db.execute(text("DROP SCHEMA public CASCADE"))
+            db.execute(text("CREATE SCHEMA public"))
+        engine.dispose()
 
 
 @pytest.fixture
-async def database(location: Path | str, tmp_path: Path) -> AsyncGenerator[Database]:
-    async with emptied(location, tmp_path / "media") as database:
+async def database(
+    location: Path | str, tmp_path: Path, emptied_afterwards: None
+) -> AsyncGenerator[Database]:
+    async with open_database(location, media=tmp_path / "media") as database:
         yield database
 
 

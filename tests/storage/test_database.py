@@ -1,16 +1,17 @@
 from __future__ import annotations
 
-import os
 import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -183,11 +184,11 @@ async def test_a_database_of_a_newer_version_is_refused_and_left_as_it_is(
     database: Database, location: Path | str
 ) -> None:
     set_revision = text("UPDATE alembic_version SET version_num = :revision")
-    await database.run(lambda db: db.execute(set_revision, {"revision": "9999"}) and None)
+    await database.run(lambda db: db.execute(set_revision, {"revision": "9999"}))
     try:
         error = await refused(location)
     finally:
-        await database.run(lambda db: db.execute(set_revision, {"revision": REVISION}) and None)
+        await database.run(lambda db: db.execute(set_revision, {"revision": REVISION}))
 
     assert "was written by a newer octo_lab (schema 9999, this one knows 0001)" in error.message
     assert error.hint == "upgrade octo_lab, or set OCTO_HOME to another folder"
@@ -218,27 +219,95 @@ async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     assert error.hint == "set OCTO_HOME to a folder you can write to"
 
 
-def run_as_nobody(code: str, *arguments: object) -> str:
-    """Run a script where permissions count: they do not for root."""
-    user = 65534 if os.geteuid() == 0 else None
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(
-        command, user=user, capture_output=True, text=True, check=False, cwd="/", timeout=60
-    )
-    return done.stdout + done.stderr
-
-
-_OPEN = """
-import sys, anyio
+# Permissions do not count for root: the script gives that up once everything is imported.
+_OPEN_AS_SOMEBODY = """
+import os, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+import anyio
 from octo_lab.core.errors import StorageError
 from octo_lab.storage.database import open_database
+
 async def main():
+    if os.geteuid() == 0:
+        os.setuid(65534)
     async with open_database(Path(sys.argv[1])):
-        pass
+        print("opened")
+
 try:
     anyio.run(main)
 except StorageError as exc:
     print(exc)
 """
+
+
+def opened_as_somebody(path: Path) -> str:
+    command = [sys.executable, "-c", _OPEN_AS_SOMEBODY, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that another user can reach, unlike the usual temporary ones."""
+    with tempfile.TemporaryDirectory(prefix="octo-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+async def test_a_folder_that_cannot_be_written_is_named(shared: Path) -> None:
+    (shared / "locked").mkdir(mode=0o555)
+    path = shared / "locked" / "octo.db"
+
+    said = await anyio.to_thread.run_sync(opened_as_somebody, path)
+
+    hint = "set OCTO_HOME to a folder you can write to"
+    assert said == f"Cannot write {str(path)!r}: Permission denied ({hint})"
+
+
+async def test_a_file_that_may_not_be_written_is_named(shared: Path) -> None:
+    path = shared / "octo.db"
+    async with open_database(path):
+        pass
+    path.chmod(0o444)
+
+    said = await anyio.to_thread.run_sync(opened_as_somebody, path)
+
+    hint = "set OCTO_HOME to a folder you can write to"
+    assert said == f"Cannot write {str(path)!r}: Permission denied ({hint})"
+
+
+async def test_a_file_in_a_folder_that_may_not_be_written_is_named(shared: Path) -> None:
+    folder = shared / "data"
+    async with open_database(folder / "octo.db"):
+        pass
+    (folder / "octo.db").chmod(0o666)
+    folder.chmod(0o555)
+
+    said = await anyio.to_thread.run_sync(opened_as_somebody, folder / "octo.db")
+
+    assert said.startswith(f"Database {str(folder / 'octo.db')!r} cannot be ")
+    assert "OCTO_HOME" in said
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mysql://h/x", "No storage for 'mysql' databases"),
+        ("sqlite://", "A database in memory keeps nothing"),
+        ("postgresql://me:pa55word@", "pa55word"),
+    ],
+)
+async def test_a_url_that_cannot_be_used_is_refused_without_its_password(
+    url: str, message: str
+) -> None:
+    error = await refused(url)
+    if message == "pa55word":
+        assert message not in str(error)
+    else:
+        assert error.message == message
+
+
+async def test_a_server_that_does_not_answer_is_named_without_the_password() -> None:
+    error = await refused("postgresql://me:pa55word@127.0.0.1:1/x?connect_timeout=2")
+    assert error.message.startswith("Database 'postgresql+psycopg://me:***@127.0.0.1:1/x")
+    assert "pa55word" not in str(error)
