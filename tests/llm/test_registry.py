@@ -148,7 +148,8 @@ def test_an_outside_entry_is_a_provider_like_any_other() -> None:
 def test_every_builtin_makes_its_provider_and_retries() -> None:
     facts = ProviderFacts(base_url="http://h/v1", default_model="m")
     for entry in builtin_providers():
-        choice = resolve(entry.name, KEYED, **{entry.name: facts})
+        setup = ModelSetup(http=HTTP, providers={entry.name: facts}, environ=KEYED)
+        choice = resolve_model(entry.name, setup, builtin_providers())
         provider = open_model(choice)
         assert (provider.name, provider.model) == (entry.name, "m")
 

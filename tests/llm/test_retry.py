@@ -58,7 +58,8 @@ async def test_it_asks_again_and_waits_longer_each_time() -> None:
 
 
 async def test_it_gives_up_after_three_retries() -> None:
-    provider, sleep = retrying(*[[Unavailable(str(n))] for n in range(4)])
+    failing: list[Script] = [[Unavailable(str(n))] for n in range(4)]
+    provider, sleep = retrying(*failing)
     with pytest.raises(Unavailable, match="3"):
         await collect(provider.stream(REQUEST))
     assert len(sleep.seconds) == 3
