@@ -20,6 +20,7 @@ _IDLE = """() => {
   const session = app?.shell.currentWidget?.sessionContext;
   return session?.isReady && session.session?.kernel?.status === 'idle';
 }"""
+_READY = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady"
 _RUN = """async (index) => {
   const app = window.jupyterapp;
   app.shell.currentWidget.content.activeCellIndex = index;
@@ -36,13 +37,13 @@ class NotebookPage:
     face: Face
     path: Path
 
-    def load(self) -> None:
-        """Open (or reload) the page and wait for the kernel."""
+    def load(self, *, idle: bool = True) -> None:
+        """Open (or reload) the page and wait for the kernel (``idle``: until it does nothing)."""
         place = "lab/tree" if self.face == "lab" else "notebooks"
         self.page.goto(f"{self.server.url}/{place}/{self.path.name}?token={self.server.token}&reset")
         self.page.wait_for_function("window.jupyterapp?.started && true", timeout=60_000)
         self.page.evaluate("async () => { await window.jupyterapp.restored; }")
-        self.page.wait_for_function(_IDLE, timeout=60_000)
+        self.page.wait_for_function(_IDLE if idle else _READY, timeout=60_000)
 
     def run(self, index: int) -> Locator:
         """Start the cell and return its output, without waiting for its end."""

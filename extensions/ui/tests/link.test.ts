@@ -42,3 +42,12 @@ it("stops listening when closed", () => {
   new Link(wire, () => undefined).close();
   expect(wire.listeners.size).toBe(0);
 });
+
+it("hands on a reply nobody waits for: an ask that was refused", () => {
+  const wire = new Wire();
+  const heard: Frame[] = [];
+  new Link(wire, (frame) => heard.push(frame));
+  const reply = { kind: "told", text: "closed", failed: true, hint: "" };
+  wire.arrive({ type: "reply", id: "ask-1", reply });
+  expect(heard).toEqual([{ type: "reply", id: "ask-1", reply }]);
+});

@@ -4,13 +4,15 @@ import { EMPTY, receive, restore, type Conversation } from "../protocol/conversa
 import { Link, newId, type Channel } from "../protocol/link";
 import type { CommandInfo, Decision, Frame, ReplyOf, SessionInfo } from "../protocol/types";
 
-export interface Note {
-  key: string;
-  /** The id of the turn it follows, "" at the beginning. */
-  after: string;
+interface Said {
   text: string;
   failed: boolean;
   hint: string;
+}
+export interface Note extends Said {
+  key: string;
+  /** The id of the turn it follows, "" at the beginning. */
+  after: string;
 }
 export interface Pending {
   id: string;
@@ -121,7 +123,11 @@ export class Chat {
   }
 
   private hear(frame: Frame): void {
-    if (frame.type === "message") return this.hearMessage(frame);
+    if (frame.type === "message") return this.hearMessage(frame, frame.reply_to);
+    if (frame.type === "reply") {
+      if (frame.reply.kind === "told" && frame.reply.failed) this.hearMessage(frame.reply, frame.id);
+      return;
+    }
     const before = this.running.length;
     const step = receive(this.conversation, frame);
     this.conversation = step.conversation;
@@ -135,9 +141,9 @@ export class Chat {
     await Promise.all([this.loadSessions(), this.loadStatus()]);
   }
 
-  private hearMessage(frame: Extract<Frame, { type: "message" }>): void {
-    this.pending = this.pending.filter((asked) => asked.id !== frame.reply_to);
-    this.note(frame);
+  private hearMessage(said: Said, answers: string): void {
+    this.pending = this.pending.filter((asked) => asked.id !== answers);
+    this.note(said);
     void this.refresh();
   }
 
@@ -147,7 +153,7 @@ export class Chat {
       this.pending = this.pending.filter((asked) => !arrived.has(asked.id));
   }
 
-  private note(told: { text: string; failed: boolean; hint: string }): void {
+  private note(told: Said): void {
     const after = this.conversation.turns.at(-1)?.turn_id ?? "";
     const { text, failed, hint } = told;
     this.notes = [...this.notes, { key: newId(), after, text, failed, hint }].slice(-NOTES_LIMIT);

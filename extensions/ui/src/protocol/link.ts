@@ -22,9 +22,10 @@ export class Link {
   ) {
     this.listen = (message) => {
       const frame = message as Frame;
-      if (frame.type !== "reply") return hear(frame);
-      this.waiting.get(frame.id)?.(frame.reply);
+      const give = frame.type === "reply" ? this.waiting.get(frame.id) : undefined;
+      if (frame.type !== "reply" || !give) return hear(frame);
       this.waiting.delete(frame.id);
+      give(frame.reply);
     };
     channel.on("msg:custom", this.listen);
   }
