@@ -1,5 +1,7 @@
-"""The command ``octo``: what can be typed. Each command imports its part when it runs, so
-that ``octo --help`` and completion answer at once."""
+"""The command ``octo``: what can be typed.
+
+Each command imports its part when it runs, so that ``octo --help`` and completion are quick.
+"""
 
 from __future__ import annotations
 
@@ -15,45 +17,50 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+kernel_app = typer.Typer(help="The Octo kernel for Jupyter.", no_args_is_help=True)
+app.add_typer(kernel_app, name="kernel")
 
 Workspace = Annotated[
     Path | None,
-    typer.Option("--workspace", "-C", help="Work in this folder instead of the current one."),
+    typer.Option("--workspace", "-C", metavar="DIR", help="Work there, not in this folder."),
 ]
 Model = Annotated[
     str | None, typer.Option("--model", "-m", help="provider/model, or a model's own name.")
 ]
+Session = Annotated[
+    str | None,
+    typer.Option("--session", "-s", help="Go on in this session; it is made if new."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
-def run(
+def run(  # noqa: PLR0913 - one parameter for each option
     words: Annotated[
         list[str] | None, typer.Argument(metavar="PROMPT...", help="The prompt; - reads stdin.")
     ] = None,
     model: Model = None,
-    session: Annotated[
-        str | None,
-        typer.Option("--session", "-s", help="Go on in this session; it is made if new."),
-    ] = None,
+    session: Session = None,
     tools: Annotated[
-        list[str] | None, typer.Option("--tools", "-t", help="Allow only these tools (pattern).")
+        list[str] | None,
+        typer.Option("--tools", "-t", metavar="PATTERN", help="Allow only these tools."),
     ] = None,
     no_tools: Annotated[bool, typer.Option("--no-tools", help="Allow no tools.")] = False,
     timeout: Annotated[
-        float | None, typer.Option(min=0.001, help="Stop after so many seconds.")
+        float | None, typer.Option(min=0.001, metavar="SECONDS", help="Stop after that time.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: Json = False,
     stream: Annotated[
         bool | None,
-        typer.Option("--stream/--no-stream", help="Print the answer as it comes.", show_default=""),
+        typer.Option("--stream/--no-stream", help="Print the answer as it comes, or whole."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the answer.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the answer.")] = False,
     workspace: Workspace = None,
 ) -> None:
     """Ask once and print the answer.
 
-    The answer goes to stdout, tools and errors to stderr. With a gateway on the data folder
-    it answers, else this process does. Exit code: 0 answered, 1 failed, 2 wrong usage,
+    The answer goes to stdout, tools and errors to stderr. A gateway on the data folder
+    answers, else this process does. Exit code: 0 answered, 1 failed, 2 wrong usage,
     124 out of time, 130 stopped.
     """
     from octo_lab.cli.boundary import guarded
@@ -71,6 +78,112 @@ def run(
         workspace=workspace,
     )
     raise typer.Exit(guarded(lambda: ask(words or [], options)))
+
+
+@app.command()
+def chat(model: Model = None, session: Session = None, workspace: Workspace = None) -> None:
+    """Talk on a screen: stream, tools, approvals, sessions."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.chat.start import chat as talk
+
+    raise typer.Exit(guarded(lambda: talk(model=model, session=session, workspace=workspace)))
+
+
+@app.command()
+def gateway(  # noqa: PLR0913 - one parameter for each option
+    workspace: Workspace = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A config file in place of the workspace's.")
+    ] = None,
+    channels: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "web",
+    host: Annotated[str, typer.Option(help="Address to listen on; empty: the settings'.")] = "",
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="First port to try.")] = None,
+    run_for: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="0: until stopped.")
+    ] = 0.0,
+    log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to save the notebook.")
+    ] = None,
+    kernel: Annotated[str, typer.Option("--kernel", "-k", help="The Jupyter kernel.")] = "octo",
+) -> None:
+    """Answer other processes until stopped.
+
+    The same as: papermill --engine octo notebooks/gateway.ipynb OUTPUT -k octo -p ...
+    """
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.gateway import GatewayOptions, run_gateway_command
+
+    options = GatewayOptions(
+        workspace=workspace,
+        config=config,
+        channels=channels,
+        host=host,
+        port=port,
+        run_for=run_for,
+        log_level=log_level,
+        output=output,
+        kernel=kernel,
+    )
+    raise typer.Exit(guarded(lambda: run_gateway_command(options)))
+
+
+@app.command()
+def init(workspace: Workspace = None) -> None:
+    """Make this folder a workspace: sessions, data and settings live in its .octo/."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.init import init_workspace
+
+    raise typer.Exit(guarded(lambda: init_workspace(workspace or Path.cwd())))
+
+
+@app.command()
+def status(as_json: Json = False, workspace: Workspace = None) -> None:
+    """Show the model, the session, the tools and the folders."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.look import show_status
+
+    raise typer.Exit(guarded(lambda: show_status(as_json=as_json, workspace=workspace)))
+
+
+@app.command()
+def sessions(
+    query: Annotated[str, typer.Argument(help="Only those with this in title or text.")] = "",
+    as_json: Json = False,
+    workspace: Workspace = None,
+) -> None:
+    """List the sessions of octo chat and of octo run -s."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.look import show_sessions
+
+    raise typer.Exit(guarded(lambda: show_sessions(query, as_json=as_json, workspace=workspace)))
+
+
+@app.command()
+def doctor(as_json: Json = False, workspace: Workspace = None) -> None:
+    """Check what octo_lab needs on this machine."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.doctor import show_doctor
+
+    raise typer.Exit(guarded(lambda: show_doctor(as_json=as_json, workspace=workspace)))
+
+
+@kernel_app.command()
+def install(
+    user: Annotated[bool, typer.Option("--user", help="For you, in every environment.")] = False,
+    sys_prefix: Annotated[
+        bool, typer.Option("--sys-prefix", help="For this environment (the default).")
+    ] = False,
+    prefix: Annotated[Path | None, typer.Option(metavar="DIR", help="Below this folder.")] = None,
+    name: Annotated[str, typer.Option(help="The kernel's name.")] = "octo",
+) -> None:
+    """Install the kernelspec, so that Jupyter lists the Octo kernel."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.kernel import install_kernel
+
+    places = {"--user": user, "--sys-prefix": sys_prefix, "--prefix": prefix is not None}
+    chosen = [option for option, given in places.items() if given]
+    raise typer.Exit(guarded(lambda: install_kernel(chosen, prefix=prefix, name=name)))
 
 
 def main() -> None:

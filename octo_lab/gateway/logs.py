@@ -17,7 +17,8 @@ RING = 500
 FILE_BYTES = 1_000_000
 FILES = 3
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
-_LOGGERS = ("octo_lab", "uvicorn.error", "asyncio")
+_OURS = "octo_lab"
+_LOGGERS = (_OURS, "uvicorn.error", "asyncio")
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -81,7 +82,7 @@ def _handling(handler: logging.Handler, level: int) -> Iterator[None]:
     before = [(logger.level, logger.propagate) for logger in loggers]
     for logger in loggers:
         logger.addHandler(handler)
-        logger.setLevel(level)
+        logger.setLevel(level if logger.name == _OURS else max(level, logging.WARNING))
         logger.propagate = False
     try:
         yield

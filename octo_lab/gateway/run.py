@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import threading
@@ -36,6 +37,8 @@ from octo_lab.web.server import bind_socket
 
 CHANNELS = ("web",)
 LOOK_EVERY = 0.25
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +163,7 @@ class _Gateway:
         async with open_app(setup):
             try:
                 await anyio.to_thread.run_sync(write_endpoint, plan.data_folder, endpoint)
+                logger.info("listening on %s", self._where)
                 await self._stop.wait()
             finally:
                 remove_endpoint(plan.data_folder)

@@ -1,0 +1,1 @@
+"""``octo chat``: a Textual screen over a conversation."""

@@ -1,0 +1,58 @@
+"""Asks the person whether a tool may run."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+from textual.message import Message
+from textual.widgets import Static
+
+from octo_lab.cli.printer import printable
+from octo_lab.core.events import Decision
+from octo_lab.core.turns import ToolBlock
+
+_DECISIONS: dict[str, Decision] = {"once": "once", "session": "session", "deny": "deny"}
+SETTLING = 0.3  # a key typed just before the question came is not its answer
+
+
+class ApprovalBar(Static, can_focus=True):
+    """Shows what would run; y allows it once, s for the session, n denies."""
+
+    BINDINGS: ClassVar = [
+        ("y", "decide('once')", "Once"),
+        ("s", "decide('session')", "This session"),
+        ("n", "decide('deny')", "Deny"),
+    ]
+
+    class Decided(Message):
+        """The person has answered."""
+
+        def __init__(self, approval_id: str, decision: Decision) -> None:
+            super().__init__()
+            self.approval_id = approval_id
+            self.decision = decision
+
+    class Asked(Message):
+        """A question is on the screen; the screen decides whether it takes the focus."""
+
+        def __init__(self, bar: ApprovalBar) -> None:
+            super().__init__()
+            self.bar = bar
+
+    def __init__(self, block: ToolBlock) -> None:
+        keys = "y once · s this session · n deny"
+        detail = printable("\n".join(filter(None, [block.detail, block.risk])))
+        super().__init__(f"{detail}\n{keys}", classes="approval", markup=False)
+        self._approval_id = block.approval_id
+        self._focused_at = float("inf")
+
+    def on_mount(self) -> None:
+        self.post_message(self.Asked(self))
+
+    def on_focus(self) -> None:
+        self._focused_at = time.monotonic()
+
+    def action_decide(self, decision: str) -> None:
+        if time.monotonic() - self._focused_at >= SETTLING:
+            self.post_message(self.Decided(self._approval_id, _DECISIONS[decision]))

@@ -1,0 +1,29 @@
+"""Starts the screen in a place, and says how it ended."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from octo_lab.cli.ask import Outcome
+from octo_lab.cli.chat.app import ChatApp
+from octo_lab.cli.connect import conversation_in
+from octo_lab.cli.conversation import Conversation
+from octo_lab.cli.place import find_place
+from octo_lab.cli.run import CHAT
+from octo_lab.core.errors import UsageError
+from octo_lab.core.mail import AskOptions
+
+
+def chat(*, model: str | None, session: str | None, workspace: Path | None) -> Outcome:
+    """Until the person leaves; raises an OctoError when nobody can answer."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("octo chat needs a terminal", hint='for a script: octo run "question"')
+    opened = conversation_in(find_place(workspace), CHAT)
+
+    def opening() -> AbstractAsyncContextManager[Conversation]:
+        return opened
+
+    app = ChatApp(opening, AskOptions(model=model), session=session or "")
+    return app.run() or Outcome()

@@ -1,0 +1,163 @@
+"""``octo doctor``: checks what octo_lab needs on this machine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Literal
+
+from jupyter_client.kernelspec import KernelSpecManager
+from packaging.requirements import Requirement
+
+from octo_lab.cli.ask import FAILED, Outcome
+from octo_lab.cli.look import ask_control
+from octo_lab.cli.place import find_place
+from octo_lab.cli.printer import printable
+from octo_lab.core.causes import cause_of
+from octo_lab.core.errors import OctoError
+from octo_lab.core.mail import GetStatus, Status
+from octo_lab.gateway.find import find_gateway
+
+State = Literal["ok", "warning", "error"]
+_MARKS: dict[State, str] = {"ok": "✓", "warning": "!", "error": "✗"}
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_MAC_BROWSER = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """``hint`` is the next step; only an ``error`` keeps octo_lab from working."""
+
+    name: str
+    state: State
+    detail: str
+    hint: str = ""
+
+
+def show_doctor(*, as_json: bool, workspace: Path | None) -> Outcome:
+    findings = [_examined(name, check, workspace) for name, check in _CHECKS.items()]
+    if as_json:
+        sys.stdout.write(json.dumps([asdict(finding) for finding in findings]) + "\n")
+    else:
+        for finding in findings:
+            sys.stdout.write(_line(finding) + "\n")
+    failed = any(finding.state == "error" for finding in findings)
+    return Outcome(code=FAILED if failed else 0)
+
+
+def _examined(
+    name: str, check: Callable[[Path | None], Finding], workspace: Path | None
+) -> Finding:
+    try:
+        return check(workspace)
+    except (OctoError, BaseExceptionGroup) as exc:
+        cause = cause_of(exc)
+        if not isinstance(cause, OctoError):
+            raise
+        return Finding(name=name, state="error", detail=cause.message, hint=cause.hint)
+
+
+def _line(finding: Finding) -> str:
+    hint = f" ({finding.hint})" if finding.hint else ""
+    return printable(f"{_MARKS[finding.state]} {finding.name}: {finding.detail}{hint}")
+
+
+def _python(_: Path | None) -> Finding:
+    found = ".".join(str(part) for part in sys.version_info[:3])
+    return Finding(name="python", state="ok", detail=f"{found} at {sys.executable}")
+
+
+def _packages(_: Path | None) -> Finding:
+    wrong = [fault for line in requires("octo_lab") or [] if (fault := _fault(Requirement(line)))]
+    if wrong:
+        hint = "install octo_lab anew, into an environment of its own"
+        return Finding(name="packages", state="error", detail="; ".join(wrong), hint=hint)
+    return Finding(name="packages", state="ok", detail=f"octo_lab {version('octo_lab')}")
+
+
+def _fault(needed: Requirement) -> str:
+    if needed.marker is not None and not needed.marker.evaluate({"extra": ""}):
+        return ""
+    try:
+        found = version(needed.name)
+    except PackageNotFoundError:
+        return f"{needed.name} is missing"
+    fits = needed.specifier.contains(found, prereleases=True)
+    return "" if fits else f"{needed.name} is {found}, needed is {needed.specifier}"
+
+
+def _kernel(_: Path | None) -> Finding:
+    found = KernelSpecManager().find_kernel_specs().get("octo")
+    if found is None:
+        hint = "install it with 'octo kernel install'"
+        return Finding(name="kernel", state="error", detail="no kernelspec 'octo'", hint=hint)
+    return Finding(name="kernel", state="ok", detail=found)
+
+
+def _data_folder(workspace: Path | None) -> Finding:
+    folder = find_place(workspace).data_folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as exc:
+        hint = "make it writable, or set OCTO_HOME to another folder"
+        detail = f"{folder}: {exc.strerror}"
+        return Finding(name="data folder", state="error", detail=detail, hint=hint)
+    return Finding(name="data folder", state="ok", detail=str(folder))
+
+
+def _sandbox(_: Path | None) -> Finding:
+    found = shutil.which("bwrap") or shutil.which("sandbox-exec")
+    if found is None:
+        hint = "install bubblewrap; without it commands cannot be confined"
+        return Finding(name="sandbox", state="warning", detail="no program found", hint=hint)
+    return Finding(name="sandbox", state="ok", detail=found)
+
+
+def _browser(_: Path | None) -> Finding:
+    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if found is None and _MAC_BROWSER.exists():
+        found = str(_MAC_BROWSER)
+    if found is None:
+        hint = "install chromium; only the browser tests need it"
+        return Finding(name="browser", state="warning", detail="none found", hint=hint)
+    return Finding(name="browser", state="ok", detail=found)
+
+
+def _gateway(workspace: Path | None) -> Finding:
+    endpoint = find_gateway(find_place(workspace).data_folder)
+    detail = "none runs; 'octo run' and 'octo chat' work in their own process"
+    if endpoint is not None:
+        detail = f"http://{endpoint.authority}, process {endpoint.pid}"
+    return Finding(name="gateway", state="ok", detail=detail)
+
+
+def _model(workspace: Path | None) -> Finding:
+    _, reply = ask_control(GetStatus(), workspace)
+    if isinstance(reply, Status) and reply.model:
+        detail = f"{reply.provider}/{reply.model}"
+        if reply.provider == "offline":
+            hint = "set OPENAI_API_KEY, or OPENAI_BASE_URL of a local server"
+            return Finding(name="model", state="warning", detail=detail, hint=hint)
+        return Finding(name="model", state="ok", detail=detail)
+    detail = getattr(reply, "provider_note", "") or getattr(reply, "text", "") or "none"
+    return Finding(name="model", state="error", detail=detail, hint="see the README, 'Models'")
+
+
+_CHECKS: dict[str, Callable[[Path | None], Finding]] = {
+    "python": _python,
+    "packages": _packages,
+    "kernel": _kernel,
+    "data folder": _data_folder,
+    "sandbox": _sandbox,
+    "browser": _browser,
+    "gateway": _gateway,
+    "model": _model,
+}
