@@ -12,6 +12,7 @@ import hashlib
 import ipaddress
 import json
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -79,6 +80,7 @@ class Recorder:
         self._header: CassetteHeader | None = None
         self._exchanges: list[Exchange] = []
         self._secrets: set[Secret] = set()
+        self._writing = threading.Lock()
 
     @classmethod
     def create(cls, path: Path) -> Recorder:
@@ -113,10 +115,17 @@ class Recorder:
         )
 
     def keep(self, exchange: Exchange) -> None:
-        """Add an exchange that has ended, and write the file. Twice is once."""
-        if any(exchange is kept for kept in self._exchanges):
-            return
-        self._exchanges.append(exchange)
+        """Add an exchange that has ended, and write the file. Twice is once.
+
+        Blocks on the disk; several threads may call it.
+        """
+        with self._writing:
+            if any(exchange is kept for kept in self._exchanges):
+                return
+            self._exchanges.append(exchange)
+            self._write()
+
+    def _write(self) -> None:
         text = json.dumps(self._document(), indent=1, ensure_ascii=True)
         for secret in self._secrets:
             text = text.replace(secret.reveal(), "[key]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,10 +18,11 @@ from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, re
 from octo_lab.llm.errors import error_from_reply, shown
 from octo_lab.llm.secret import Secret
 
-MAX_ERROR_BODY = 65_536
+REFUSAL_SECONDS = 5.0
 MAX_REST = 1_048_576
 # httpcore scans all connections of a pool at every open and close: small pools stay cheap.
 STREAMS_PER_POOL = 20
+_LIMITS = httpx.Limits(keepalive_expiry=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ class HttpReply:
 class ModelHttp:
     """All HTTP to models, in one event loop; live, recorded to a cassette, or replayed.
 
+    ``https_proxy`` is the URL of a proxy for https; plain http, mostly loopback, goes direct.
     Whoever makes it closes it: ``async with ModelHttp() as http``.
     """
 
@@ -78,6 +81,7 @@ class ModelHttp:
     ) -> None:
         self._timeouts = timeouts
         self._proxy = https_proxy
+        self._tls: ssl.SSLContext | None = None
         self._pools: list[_Pool] = []
         self._tape: Recorder | Player | None = None
 
@@ -117,7 +121,7 @@ class ModelHttp:
         Raises the typed error of an answer other than 2xx, Unavailable or StreamCut when the
         transport fails, also while the body is read inside the context.
         """
-        pool = self._pool(secure=call.url.startswith("https:"))
+        pool = await self._pool(secure=call.url.startswith("https:"))
         pool.streams += 1
         begun = False
         try:
@@ -131,7 +135,10 @@ class ModelHttp:
         finally:
             pool.streams -= 1
 
-    def _pool(self, *, secure: bool) -> _Pool:
+    async def _pool(self, *, secure: bool) -> _Pool:
+        if secure and self._tls is None:
+            # Certificates are read from disk: 20 ms that plain HTTP never pays.
+            self._tls = await anyio.to_thread.run_sync(httpx.create_ssl_context)
         fitting = [pool for pool in self._pools if pool.secure == secure]
         free = next((pool for pool in fitting if pool.streams < STREAMS_PER_POOL), None)
         if free is None:
@@ -140,8 +147,11 @@ class ModelHttp:
         return free
 
     def _client(self, *, secure: bool) -> httpx.AsyncClient:
-        # Without TLS no certificates are loaded: that costs 20 ms and a megabyte a client.
-        live = httpx.AsyncHTTPTransport(verify=secure, proxy=self._proxy if secure else None)
+        live = httpx.AsyncHTTPTransport(
+            verify=(self._tls or True) if secure else False,
+            proxy=self._proxy if secure else None,
+            limits=_LIMITS,
+        )
         timeout = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
         return httpx.AsyncClient(transport=Taped(live), timeout=timeout, trust_env=False)
 
@@ -248,14 +258,10 @@ def _body(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def _refusal(call: HttpCall, response: httpx.Response) -> OctoError:
-    body = bytearray()
-    with anyio.move_on_after(5):
-        async for part in _body(response):
-            body += part
-            if len(body) > MAX_ERROR_BODY:
-                break
+    reply = HttpReply(content_type="", parts=_body(response))
+    body = b"".join(await reply.rest(REFUSAL_SECONDS))
     return error_from_reply(
-        call.provider, response.status_code, response.headers, bytes(body), call.api_key
+        call.provider, response.status_code, response.headers, body, call.api_key
     )
 
 

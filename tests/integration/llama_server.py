@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib import import_module
 from pathlib import Path
-
-import xllamacpp  # type: ignore[import-untyped]
+from typing import Any
 
 MODEL = "smollm2-135m"
 CONTEXT = 2048
@@ -21,6 +21,7 @@ def model_file() -> Path:
 
 
 def main() -> None:
+    xllamacpp: Any = import_module("xllamacpp")  # has no types, and is not always installed
     params = xllamacpp.CommonParams()
     params.model.path = str(model_file())
     params.model_alias = {MODEL}
