@@ -81,7 +81,8 @@ def _wrong(error: ErrorDetails, merged: Merged) -> ConfigError:
     file = _source(place, merged.sources)
     if error["type"] == "extra_forbidden":
         return ConfigError(f"{file!r}: no setting is called {key!r}", hint=_nearest(place))
-    return ConfigError(f"{file!r}: {key}: {error['msg']}", hint="fix this value")
+    trouble = "it should be an object" if error["type"] == "model_type" else error["msg"]
+    return ConfigError(f"{file!r}: {key}: {trouble}", hint="fix this value")
 
 
 def _source(place: Sequence[str], sources: Mapping[str, str]) -> str:

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-import psutil
 from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
 
 from octo_lab.core.clock import utc_now
@@ -162,6 +161,8 @@ def process_started(pid: int) -> float | None:
 
 
 def _asked(pid: int) -> float | None:
+    import psutil  # only where there is no /proc: 10 ms
+
     try:
         process = psutil.Process(pid)
         return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
@@ -174,4 +175,11 @@ def _boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
-        return str(round(psutil.boot_time() / 10))
+        return _boot_minute()
+
+
+def _boot_minute() -> str:
+    import psutil  # only where there is no /proc: 10 ms
+
+    # The clock may be set a little; a machine does not boot twice in that time.
+    return str(round(psutil.boot_time() / 60))

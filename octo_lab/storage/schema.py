@@ -1,8 +1,8 @@
 """The tables. Every change here needs a new revision in ``migrations/versions``.
 
 Turns form a tree through ``parent``; a session is a pointer (``head``) into it, as a git branch
-is. At most one turn of a session runs at a time: a unique index says so, and this running turn
-is the session's lease.
+is. At most one turn of a session runs at a time: a unique index (``partial_indexes``) says so,
+and this running turn is the session's lease.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
-    text,
 )
 
 from octo_lab.storage.columns import Instant, Words
@@ -52,17 +51,6 @@ turns = Table(
     Column("ended_at", Instant),
     Column("owner", Id, nullable=False),
 )
-_RUNNING = text("state = 'running'")
-Index(
-    "one_running_turn",
-    turns.c.session_id,
-    unique=True,
-    sqlite_where=_RUNNING,
-    postgresql_where=_RUNNING,
-)
-_SLOTTED = text("slot <> ''")
-Index("turns_by_slot", turns.c.slot, sqlite_where=_SLOTTED, postgresql_where=_SLOTTED)
-
 messages = Table(
     "messages",
     metadata,

@@ -20,7 +20,8 @@ from sqlalchemy import Connection, text
 from octo_lab.core.errors import StorageError, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.storage.database import Database, open_database
-from octo_lab.storage.schema import REVISION, metadata
+from octo_lab.storage.partial_indexes import metadata
+from octo_lab.storage.schema import REVISION
 from octo_lab.storage.sessions import create_session, list_sessions
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from octo_lab.storage.schema import metadata
+from octo_lab.storage.partial_indexes import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],
