@@ -15,8 +15,13 @@ async def stage(grace: float = 0.0) -> AsyncGenerator[TaskGroup]:
 
     To be entered and left by one task, in order, as an exit stack does.
     """
+    failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         try:
             yield tasks
+        except Exception as exc:  # noqa: BLE001 - raised below, where no group wraps it
+            failure = exc
         finally:
             tasks.cancel_scope.deadline = anyio.current_time() + grace
+    if failure is not None:
+        raise failure
