@@ -71,11 +71,21 @@ class ChatReader:
 
     def _read(self, chunk: Json, out: list[StreamEvent]) -> None:
         self.begun = True
+        try:
+            self._take(chunk, out)
+        except (AttributeError, KeyError, TypeError, ValueError) as exc:
+            raise Unavailable(
+                f"{self._name!r} sent a chunk of a shape that is not chat-completions"
+            ) from exc
+
+    def _take(self, chunk: Json, out: list[StreamEvent]) -> None:
         choices = chunk.get("choices")
+        if chunk.get("error") or chunk.get("object") == "error":
+            raise error_from_object(self._name, chunk, self._key)
         if choices:
             self._choice(choices[0], out)
-        elif "error" in chunk or chunk.get("object") == "error" or choices is None:
-            self._complain(chunk)
+        elif choices is None and ("message" in chunk or "detail" in chunk):
+            raise error_from_object(self._name, chunk, self._key)
         usage = chunk.get("usage")
         if usage:
             self._usage = read_usage(usage)
@@ -105,7 +115,7 @@ class ChatReader:
         if delta:
             self._delta(delta, out)
         finish = choice.get("finish_reason")
-        if finish:
+        if finish and isinstance(finish, str):
             if finish == "error":
                 raise error_from_object(self._name, choice, self._key)
             self.finish = finish
@@ -119,12 +129,9 @@ class ChatReader:
             out += self._think.feed(content if isinstance(content, str) else _joined(content))
         for fragment in delta.get("tool_calls") or ():
             self._joiner.add(fragment)
-        if delta.get("refusal"):
-            self._refusal.append(delta["refusal"])
-
-    def _complain(self, chunk: Json) -> None:
-        if "error" in chunk or "message" in chunk or "detail" in chunk:
-            raise error_from_object(self._name, chunk, self._key)
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
+            self._refusal.append(refusal)
 
     def _json(self, data: str) -> Json:
         try:
@@ -139,7 +146,7 @@ class ChatReader:
         """JSON with lone surrogates, which only the standard library reads."""
         try:
             return json.loads(clean(json.dumps(json.loads(data), ensure_ascii=False)))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._garbled(data) from None
 
     def _garbled(self, data: str) -> ProviderError:
@@ -148,15 +155,19 @@ class ChatReader:
 
 
 def read_usage(usage: Json) -> Usage:
-    """Tokens as the vendor counts them; fields a server does not know are 0."""
+    """Tokens as the vendor counts them; what a server does not know is 0."""
     details = usage.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0
     return Usage(
-        input_tokens=usage.get("prompt_tokens") or 0,
-        output_tokens=usage.get("completion_tokens") or 0,
-        cached_tokens=cached,
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(details.get("cached_tokens"))
+        or _count(usage.get("prompt_cache_hit_tokens")),
         requests=1,
     )
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and value > 0 else 0
 
 
 def _joined(content: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec
@@ -52,8 +52,30 @@ def _choices(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any
     if stop:
         yield "stop", stop
     if request.response_schema is not None:
-        schema = {"name": "answer", "schema": dict(request.response_schema), "strict": True}
-        yield "response_format", {"type": "json_schema", "json_schema": schema}
+        yield (
+            "response_format",
+            {
+                "type": "json_schema",
+                "json_schema": {
+                    "name": "answer",
+                    "schema": dict(request.response_schema),
+                    "strict": is_strict(request.response_schema),
+                },
+            },
+        )
+
+
+def is_strict(schema: object) -> bool:
+    """Whether a schema may be enforced to the letter: the vendor refuses any looser one then."""
+    if isinstance(schema, Mapping):
+        fields = schema.get("properties")
+        if schema.get("type") == "object" or isinstance(fields, Mapping):
+            named = set(fields) if isinstance(fields, Mapping) else set()
+            required = set(schema.get("required") or ())
+            if schema.get("additionalProperties") is not False or required != named:
+                return False
+        return all(map(is_strict, schema.values()))
+    return not isinstance(schema, list) or all(map(is_strict, schema))
 
 
 def _tool(tool: ToolSpec) -> Json:
@@ -78,18 +100,19 @@ def _moved(messages: Sequence[Message], hints: ModelHints) -> Iterator[Message]:
             yield _shown(pictures)
             pictures = []
         if message.role == "tool":
-            seen = [m for m in message.media if m.mime in PICTURES and hints.vision]
+            seen = [m for m in message.media if _is_picture(m, hints)]
             pictures += seen
             yield _with_mentions(message, seen)
         else:
-            kept = [m for m in message.media if _inlined(message, m, hints)]
+            kept = [m for m in message.media if message.role == "user" and _is_picture(m, hints)]
             yield _with_mentions(message, kept)
     if pictures:
         yield _shown(pictures)
 
 
-def _inlined(message: Message, media: Media, hints: ModelHints) -> bool:
-    return message.role == "user" and media.mime in PICTURES and hints.vision
+def _is_picture(media: Media, hints: ModelHints) -> bool:
+    """Whether it can be sent: a stored file may be gone, then its data are empty."""
+    return bool(media.data) and media.mime in PICTURES and hints.vision
 
 
 def _shown(pictures: Sequence[Media]) -> Message:

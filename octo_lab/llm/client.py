@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import anyio
 import httpx
@@ -269,7 +268,7 @@ def _translate(call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun:
     where = _where(call.url)
     if isinstance(exc, httpx.InvalidURL | httpx.UnsupportedProtocol):
         return ConfigError(
-            f"The base URL of {call.provider!r} is none: {where!r}",
+            f"The base URL of {call.provider!r} is no web address: {where!r}",
             hint="it looks like http://host:port/v1",
         )
     if isinstance(exc, httpx.ReadTimeout):
@@ -287,8 +286,5 @@ def _translate(call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun:
 
 def _where(url: str) -> str:
     """The host and port of a URL; whatever else it holds (a key, a password) is not shown."""
-    try:
-        parts = urlsplit(url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    except ValueError:
-        return "?"
+    scheme, separator, rest = url.rpartition("://")
+    return f"{scheme}{separator}{rest.partition('/')[0].rpartition('@')[2]}"

@@ -54,7 +54,7 @@ _HINTS: dict[type[ProviderError], str] = {
     AuthRejected: "check the key of {name!r}: it is missing, wrong or may not use this model",
     QuotaExceeded: "the account of {name!r} has no credit left: top it up or choose another model",
     RateLimited: "wait a moment, or choose another model",
-    ModelNotFound: "check the model's name: it is written provider/model",
+    ModelNotFound: "check the model's name, and the base URL: it usually ends in /v1",
     ContextOverflow: "start afresh with /new or /clear, or ask for less at once",
     Unavailable: "the server is in trouble: try again, or choose another model",
 }

@@ -101,5 +101,5 @@ def is_object(arguments: str) -> bool:
     """Whether a call's arguments are a whole JSON object."""
     try:
         return isinstance(json.loads(arguments), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octo_lab.core.errors import (
@@ -195,11 +196,44 @@ def test_a_refusal_is_content_filtered(parts: list[bytes]) -> None:
         read(*parts)
 
 
-@pytest.mark.parametrize("bad", ["{not json", "[1]", '"text"'])
+@pytest.mark.parametrize("bad", ["{not json", "[1]", '"text"', "[" * 100_000])
 def test_what_is_no_json_object_is_one_clear_error(bad: str) -> None:
     with pytest.raises(Unavailable, match="sent what is no JSON") as caught:
         read(data(bad))
     assert isinstance(caught.value, OctoError)
+
+
+# fmt: off
+NAMES = (
+    "choices", "delta", "message", "content", "tool_calls", "index", "id", "function", "name",
+    "arguments", "finish_reason", "usage", "prompt_tokens", "error", "code", "refusal", "reasoning",
+)
+# fmt: on
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(NAMES),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.builds(lambda delta: {"choices": [delta], "usage": delta}, JSON) | JSON))
+def test_whatever_a_server_sends_gives_events_or_one_of_our_errors(chunks: list[object]) -> None:
+    with suppress(OctoError):
+        read(*map(data, chunks), DONE)
+
+
+def test_a_null_error_is_none_and_a_chunk_error_is_shown() -> None:
+    assert read(data({"error": None, "choices": []}), DONE) == [Done("end_turn")]
+    with pytest.raises(Unavailable, match="overloaded"):
+        read(data({"error": "overloaded", "choices": [{"finish_reason": "error"}]}))
 
 
 def test_a_key_that_a_server_repeats_is_not_shown() -> None:

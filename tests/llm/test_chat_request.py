@@ -5,7 +5,7 @@ import json
 import pytest
 
 from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec
-from octo_lab.llm.chat_request import chat_request, request_bytes, tool_name
+from octo_lab.llm.chat_request import chat_request, is_strict, request_bytes, tool_name
 from octo_lab.llm.hints import ModelHints
 
 HI = Message(role="user", content="hi")
@@ -60,7 +60,7 @@ def test_every_choice_has_its_field() -> None:
         "stop": ["END"],
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "answer", "schema": {"type": "object"}, "strict": True},
+            "json_schema": {"name": "answer", "schema": {"type": "object"}, "strict": False},
         },
     }
 
@@ -122,6 +122,31 @@ def test_a_picture_of_the_user_is_inlined_and_a_file_mentioned() -> None:
             ],
         }
     ]
+
+
+def test_a_picture_whose_file_is_gone_is_mentioned() -> None:
+    gone = Media(mime="image/png", data=b"", name="gone.png")
+    sent = messages(Message(role="user", content="see", media=(gone,)))
+    assert sent == [{"role": "user", "content": "see\n[image/png: gone.png]"}]
+
+
+FIELD = {"type": "string"}
+CLOSED = {"type": "object", "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (CLOSED, True),
+        ({**CLOSED, "properties": {"a": FIELD}, "required": ["a"]}, True),
+        ({**CLOSED, "properties": {"a": FIELD}}, False),
+        ({"type": "object", "properties": {"a": FIELD}, "required": ["a"]}, False),
+        ({**CLOSED, "properties": {"a": {"type": "object"}}, "required": ["a"]}, False),
+        ({"anyOf": [CLOSED, {"type": "object"}]}, False),
+    ],
+)
+def test_only_a_closed_schema_is_enforced_to_the_letter(schema: object, strict: bool) -> None:
+    assert is_strict(schema) is strict
 
 
 def test_a_model_without_eyes_gets_a_mention() -> None:

@@ -133,7 +133,7 @@ MESSAGES = st.builds(
 HISTORIES = st.lists(MESSAGES, max_size=12)
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(HISTORIES, st.booleans())
 def test_any_history_becomes_a_request_that_the_strict_validator_accepts(
     history: list[Message], vision: bool
@@ -143,7 +143,7 @@ def test_any_history_becomes_a_request_that_the_strict_validator_accepts(
     assert request_problem(chat_request(request, "m", ModelHints(vision=vision))) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(HISTORIES)
 def test_repairing_twice_changes_nothing(history: list[Message]) -> None:
     once = repair(history)

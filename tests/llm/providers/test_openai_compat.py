@@ -255,11 +255,14 @@ async def test_a_silent_server_is_given_up(server: LlmServer) -> None:
             await events(provider(server, hasty))
 
 
-@pytest.mark.parametrize("url", ["ftp://host/v1", "nonsense", "http://host:port/v1", ""])
+@pytest.mark.parametrize(
+    "url", ["ftp://host/v1", "nonsense", "http://host:port/v1", "", "me:word@host/v1"]
+)
 async def test_a_base_url_that_is_none_is_a_config_error(http: ModelHttp, url: str) -> None:
     config = ProviderConfig(name="lab", model="m", http=http, base_url=url)
-    with pytest.raises(ConfigError, match="base URL of 'lab'"):
+    with pytest.raises(ConfigError, match="base URL of 'lab'") as caught:
         await events(OpenAICompatible(config))
+    assert "word" not in str(caught.value)
 
 
 @pytest.mark.parametrize("key", ["sk-line\nbreak-secret", "sk-\u00fcmlaut-secret"])
