@@ -29,9 +29,10 @@ class Cost:
 
 @contextmanager
 def octo_kernel(base_url: str, home: Path) -> Iterator[tuple[BlockingKernelClient, psutil.Process]]:
-    env = {**os.environ, "OPENAI_BASE_URL": base_url, "OCTO_HOME": str(home)}
+    folders = {"OCTO_HOME": str(home), "OCTO_WORKSPACE": str(home)}
+    env = {**os.environ, "OPENAI_BASE_URL": base_url, **folders}
     manager = KernelManager(kernel_name="octo", transport="ipc")
-    manager.start_kernel(env=env, cwd=str(home))
+    manager.start_kernel(env=env)
     client = manager.client()
     client.start_channels()
     try:
@@ -53,8 +54,9 @@ def ask(client: BlockingKernelClient, chunks: int) -> int:
         timeout=300,
     )
     assert reply["content"]["status"] == "ok", reply["content"]
-    text = str([m["content"] for m in shown][-1])
-    assert "alpha" in text, text[:500]
+    ends = [m["content"] for m in shown if m["msg_type"] == "update_display_data"]
+    answer = str(ends[-1]["data"]["text/plain"])
+    assert answer.count("alpha") == chunks // 5, answer[:500]
     return len(shown)
 
 
