@@ -219,11 +219,11 @@ JSON = st.recursive(
             max_size=4,
         )
     ),
-    max_leaves=20,
+    max_leaves=10,
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(st.lists(st.builds(lambda delta: {"choices": [delta], "usage": delta}, JSON) | JSON))
 def test_whatever_a_server_sends_gives_events_or_one_of_our_errors(chunks: list[object]) -> None:
     with suppress(OctoError):
