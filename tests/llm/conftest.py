@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, settings
 from octo_lab.llm.client import HttpTimeouts, ModelHttp
 from octo_lab.testing.llm_server import LlmServer
 
-
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("calm")
