@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pathspec import GitIgnoreSpec
-
 from octo_lab.core.errors import ToolFailed
 from octo_lab.security.paths import Enclosure, Entry
+from octo_lab.tools.gitpatterns import GitPatterns
 from octo_lab.tools.workspace import decode, read_bytes
 
 ALWAYS_SKIPPED = frozenset(
@@ -22,7 +21,7 @@ class _Rules:
     """The .gitignore of ``folder`` ("" or "a/b/"); the last of a chain of these decides first."""
 
     folder: str
-    spec: GitIgnoreSpec
+    patterns: GitPatterns
 
 
 def walk_unignored(files: Enclosure, path: str = ".") -> Iterator[Entry]:
@@ -59,7 +58,7 @@ def _rules_above(files: Enclosure, start: str) -> tuple[_Rules, ...]:
     for depth in range(len(parts)):
         folder = "/".join(parts[:depth])
         rules = (*rules, *_rules_in(files, folder, _listed(files, folder or ".")))
-    return () if start and _ignored(f"{start}/", rules) else rules
+    return () if start and _ignored(start, rules, folder=True) else rules
 
 
 def _rules_in(files: Enclosure, folder: str, entries: list[Entry]) -> list[_Rules]:
@@ -68,20 +67,20 @@ def _rules_in(files: Enclosure, folder: str, entries: list[Entry]) -> list[_Rule
         return []
     try:
         lines = (decode(read_bytes(files, found[0].path)) or "").splitlines()
-        return [_Rules(f"{folder}/" if folder else "", GitIgnoreSpec.from_lines(lines))]
-    except (ToolFailed, ValueError):  # unreadable, or a pattern git would not take either
+    except ToolFailed:  # it vanished, or may not be read
         return []
+    return [_Rules(f"{folder}/" if folder else "", GitPatterns(lines))]
 
 
 def _skipped(entry: Entry, rules: tuple[_Rules, ...]) -> bool:
-    if entry.kind == "folder":
-        return entry.name in ALWAYS_SKIPPED or _ignored(f"{entry.path}/", rules)
-    return _ignored(entry.path, rules)
+    if entry.kind != "folder":
+        return _ignored(entry.path, rules)
+    return entry.name in ALWAYS_SKIPPED or _ignored(entry.path, rules, folder=True)
 
 
-def _ignored(path: str, rules: tuple[_Rules, ...]) -> bool:
+def _ignored(path: str, rules: tuple[_Rules, ...], *, folder: bool = False) -> bool:
     for rule in reversed(rules):
-        decided = rule.spec.check_file(path[len(rule.folder) :]).include
+        decided = rule.patterns.ignored(path[len(rule.folder) :], folder=folder)
         if decided is not None:
             return decided
     return False

@@ -10,13 +10,13 @@ from itertools import islice
 import anyio.from_thread
 import anyio.to_thread
 import re2
-from pathspec import GitIgnoreSpec
 from pydantic import BaseModel, ConfigDict, Field
 
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import clean
 from octo_lab.security.paths import Enclosure
 from octo_lab.tools.gitignore import walk_unignored
+from octo_lab.tools.gitpatterns import GitPatterns
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import files_of, read_bytes, utf8_lines
@@ -92,25 +92,14 @@ def _compiled(args: GrepArgs) -> re2._Regexp[bytes]:
 
 def _paths(files: Enclosure, args: GrepArgs) -> Iterator[str]:
     """The file that ``path`` names, or the files below it that fit ``file_pattern``."""
-    wanted = _wanted(args.file_pattern)
+    wanted = GitPatterns([args.file_pattern]) if args.file_pattern else None
     try:
         for entry in walk_unignored(files, args.path or "."):
-            if wanted is None or wanted.match_file(entry.path):
+            if wanted is None or wanted.ignored(entry.path):
                 yield entry.path
     except ToolFailed:
         files.open_file(args.path).close()
         yield args.path
-
-
-def _wanted(file_pattern: str | None) -> GitIgnoreSpec | None:
-    if file_pattern is None:
-        return None
-    try:
-        return GitIgnoreSpec.from_lines([file_pattern])
-    except ValueError:
-        raise ToolFailed(
-            f"{file_pattern!r} is no file pattern", hint="write it like *.py or src/**/*.ts"
-        ) from None
 
 
 def _search_file(
