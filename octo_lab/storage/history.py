@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import CTE, BindParameter, Connection, RowMapping, bindparam, literal_column, select
+from sqlalchemy import CTE, BindParameter, Connection, Row, bindparam, literal_column, select
 
 from octo_lab.core.messages import Message, Usage
 from octo_lab.core.turns import TurnState
-from octo_lab.storage.messages import message_of
+from octo_lab.storage.messages import COLUMNS, message_of
 from octo_lab.storage.schema import messages, turns
 from octo_lab.storage.sessions import needed_session
 
@@ -66,7 +67,11 @@ def _path() -> CTE:
 _PATH = _path()
 _IDS = select(_PATH.c.id).order_by(_PATH.c.place)
 _TURNS = select(turns).join(_PATH, turns.c.id == _PATH.c.id).order_by(_PATH.c.place.desc())
-_MESSAGES = select(messages).join(_PATH, messages.c.turn_id == _PATH.c.id).order_by(messages.c.id)
+_MESSAGES = (
+    select(messages.c.turn_id, *COLUMNS)
+    .join(_PATH, messages.c.turn_id == _PATH.c.id)
+    .order_by(messages.c.id)
+)
 _UNLIMITED = 2**31 - 1
 
 
@@ -80,11 +85,11 @@ def load_turns(
         "stop": (context_only and session.cursor) or "",
         "limit": limit,
     }
-    rows = db.execute(_TURNS, where).mappings().all()
+    rows = db.execute(_TURNS, where).all()
     said: dict[str, list[Message]] = defaultdict(list)
-    for row in db.execute(_MESSAGES, where).mappings():
-        said[row["turn_id"]].append(message_of(db, row))
-    return [TurnRecord(turn=_turn_of(row), messages=tuple(said[row["id"]])) for row in rows]
+    for turn_id, *values in db.execute(_MESSAGES, where):
+        said[turn_id].append(message_of(db, values))
+    return [TurnRecord(turn=_turn_of(row), messages=tuple(said[row.id])) for row in rows]
 
 
 def on_path(db: Connection, head: str, cursor: str | None, wanted: Container[str]) -> str | None:
@@ -93,28 +98,28 @@ def on_path(db: Connection, head: str, cursor: str | None, wanted: Container[str
     return next((turn for turn in db.scalars(_IDS, where) if turn in wanted), None)
 
 
-def _turn_of(row: RowMapping) -> TurnRow:
+def _turn_of(row: Row[Any]) -> TurnRow:
     return TurnRow(
-        id=row["id"],
-        session_id=row["session_id"],
-        parent=row["parent"],
-        depth=row["depth"],
-        state=row["state"],
-        prompt=row["prompt"],
-        slot=row["slot"],
-        message_id=row["message_id"],
-        model=row["model"],
-        provider=row["provider"],
+        id=row.id,
+        session_id=row.session_id,
+        parent=row.parent,
+        depth=row.depth,
+        state=row.state,
+        prompt=row.prompt,
+        slot=row.slot,
+        message_id=row.message_id,
+        model=row.model,
+        provider=row.provider,
         usage=Usage(
-            input_tokens=row["input_tokens"],
-            output_tokens=row["output_tokens"],
-            cached_tokens=row["cached_tokens"],
-            requests=row["requests"],
+            input_tokens=row.input_tokens,
+            output_tokens=row.output_tokens,
+            cached_tokens=row.cached_tokens,
+            requests=row.requests,
         ),
-        error=row["error"],
-        hint=row["hint"],
-        partial=row["partial"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        owner=row["owner"],
+        error=row.error,
+        hint=row.hint,
+        partial=row.partial,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        owner=row.owner,
     )

@@ -32,7 +32,7 @@ def keep_media(db: Connection, media: Sequence[Media]) -> str:
 
 def read_media(db: Connection, remembered: str) -> tuple[Media, ...]:
     """What is still there; a file that went missing is left out."""
-    folder = _folder(db) if remembered else None
+    folder = _folder(db)
     if folder is None:
         return ()
     kept = [(entry, _read(folder / entry["sha256"])) for entry in json.loads(remembered)]

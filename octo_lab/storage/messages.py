@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, insert
+from sqlalchemy import Connection, insert
 
 from octo_lab.core.errors import StorageError
 from octo_lab.core.messages import Message, ProviderState, ToolCall
@@ -64,18 +64,34 @@ def _row(db: Connection, turn_id: str, message: Message, now: datetime) -> dict[
     }
 
 
-def message_of(db: Connection, row: RowMapping) -> Message:
+COLUMNS = (
+    table.c.role,
+    table.c.content,
+    table.c.reasoning,
+    table.c.media,
+    table.c.tool_calls,
+    table.c.tool_call_id,
+    table.c.tool_name,
+    table.c.is_error,
+    table.c.seconds,
+    table.c.provider_state,
+)
+
+
+def message_of(db: Connection, values: Sequence[Any]) -> Message:
+    """The message whose ``COLUMNS`` these are; taken by position, half the cost of by name."""
+    role, content, reasoning, media, calls, call_id, tool, failed, seconds, state = values
     return Message(
-        role=row["role"],
-        content=row["content"],
-        reasoning=row["reasoning"],
-        media=read_media(db, row["media"]),
-        tool_calls=_calls(row["tool_calls"]),
-        tool_call_id=row["tool_call_id"],
-        tool_name=row["tool_name"],
-        is_error=row["is_error"],
-        seconds=row["seconds"],
-        provider_state=_state(row["provider_state"]),
+        role=role,
+        content=content,
+        reasoning=reasoning,
+        media=read_media(db, media) if media else (),
+        tool_calls=_calls(calls) if calls else (),
+        tool_call_id=call_id,
+        tool_name=tool,
+        is_error=failed,
+        seconds=seconds,
+        provider_state=_state(state) if state else None,
     )
 
 
@@ -84,16 +100,13 @@ def _calls_text(calls: Sequence[ToolCall]) -> str:
 
 
 def _calls(text: str) -> tuple[ToolCall, ...]:
-    parts = json.loads(text) if text else ()
-    return tuple(ToolCall(id=i, name=n, arguments=a) for i, n, a in parts)
+    return tuple(ToolCall(id=i, name=n, arguments=a) for i, n, a in json.loads(text))
 
 
 def _state_text(state: ProviderState | None) -> str:
     return json.dumps([state.provider, state.model, state.blob]) if state else ""
 
 
-def _state(text: str) -> ProviderState | None:
-    if not text:
-        return None
+def _state(text: str) -> ProviderState:
     provider, model, blob = json.loads(text)
     return ProviderState(provider=provider, model=model, blob=blob)

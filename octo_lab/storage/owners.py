@@ -20,6 +20,7 @@ from octo_lab.storage.schema import owners, turns
 
 HEARTBEAT_SECONDS = 20.0
 SILENT_SECONDS = 60.0
+FORGOTTEN = timedelta(days=1)
 _SAME_START = 0.5
 
 
@@ -115,13 +116,19 @@ def reclaim(db: Connection) -> list[str]:
 
 
 def _dead(db: Connection, used: Iterable[str]) -> set[str]:
-    """Owners that are gone, and forget those that were registered."""
+    """The owners that are gone, of which those that cannot come back are forgotten."""
     rows = db.execute(select(owners)).mappings().all()
     alive = {row["id"] for row in rows if living(_owner_of(row), row["heartbeat_at"])}
-    gone = [row["id"] for row in rows if row["id"] not in alive]
+    gone = [row["id"] for row in rows if row["id"] not in alive and _for_good(row)]
     if gone:
         db.execute(delete(owners).where(owners.c.id.in_(gone)))
     return set(used) - alive
+
+
+def _for_good(row: RowMapping) -> bool:
+    """A silent machine may have slept; when it wakes, its kernels go on as who they were."""
+    silent: timedelta = utc_now() - row["heartbeat_at"]
+    return silent > FORGOTTEN or _owner_of(row).host == platform.node()
 
 
 def interrupt(db: Connection, turn_id: str, partial: str) -> None:

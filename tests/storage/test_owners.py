@@ -6,10 +6,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
+from sqlalchemy import Connection, select, update
 
 from octo_lab.core.clock import utc_now
 from octo_lab.storage.database import Database
@@ -26,6 +27,7 @@ from octo_lab.storage.owners import (
     remove_owner,
     this_process,
 )
+from octo_lab.storage.schema import owners
 
 LONG_AGO = utc_now() - timedelta(days=1)
 
@@ -93,7 +95,32 @@ async def test_reclaiming_forgets_the_dead(database: Database, owner: Owner) -> 
 
     assert await database.run(reclaim) == []
 
-    assert await database.read(partial(living_owner, owner_id=owner.id)) == owner
+    assert await database.read(_known) == {owner.id}
     again = await database.run(register_process)
     assert again.id != owner.id
     assert replace(again, id=owner.id) == owner
+
+
+@pytest.mark.anyio
+async def test_a_kernel_of_a_machine_that_slept_goes_on_as_who_it_was(
+    database: Database, owner: Owner
+) -> None:
+    far = replace(owner, id="far", host="far")
+    older = replace(far, id="older")
+    for other, ago in ((far, timedelta(hours=1)), (older, timedelta(days=2))):
+        await database.run(partial(register_owner, owner=other))
+        await database.run(partial(_silence, owner_id=other.id, since=utc_now() - ago))
+
+    await database.run(reclaim)
+
+    assert await database.read(_known) == {owner.id, "far"}
+    await database.run(partial(heartbeat, owner_id="far"))
+    assert await database.read(partial(living_owner, owner_id="far")) == far
+
+
+def _known(db: Connection) -> set[str]:
+    return set(db.scalars(select(owners.c.id)))
+
+
+def _silence(db: Connection, owner_id: str, since: datetime) -> None:
+    db.execute(update(owners).where(owners.c.id == owner_id).values(heartbeat_at=since))
