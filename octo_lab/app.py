@@ -134,6 +134,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         channels, bus = Channels(setup.channels), Bus()
         stack.callback(bus.close)
         services = await stack.enter_async_context(stage())
+        listening = await stack.enter_async_context(stage())
         shows = await stack.enter_async_context(stage(SHOW_GRACE))
         lanes = await stack.enter_async_context(stage())
         tools = Registry("tool", (*builtin_tools(), *await _plugins(), *setup.tools))
@@ -157,10 +158,10 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         services.start_soon(bus.serve_controls, controls.answer)
         services.start_soon(_stay_alive, database, owner)
         services.start_soon(inbox.run, bus.inbound)
-        listening = await stack.enter_async_context(stage())
         app = App(setup=setup, door=bus, tools=tools, channels=channels, listening=listening)
         for channel in setup.channels:
             app.add_channel(channel)
+        stack.callback(bus.close_intake)
         yield app
 
 

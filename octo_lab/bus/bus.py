@@ -126,6 +126,10 @@ class Bus:
             self._asked.receive_nowait().answer(CLOSING)
         self._asked.close()
 
+    def close_intake(self) -> None:
+        """Take no more messages from people; what is on its way goes on."""
+        self._inbound.close()
+
     def close(self) -> None:
         """Close every door: from now on everything is Rejected."""
         for sender in (self._inbound, self._outbound, self._controls):

@@ -70,12 +70,14 @@ class Dialogs:
     async def listed(
         self, address: ChatAddress, *, query: str = "", limit: int = 200
     ) -> list[SessionRow]:
+        """Newest first; a search finds archived dialogs, too."""
         return await self.database.read(
             partial(
                 list_sessions,
                 address=address,
                 query=query,
                 limit=max(1, min(limit, 2000)),
+                archived=bool(query.strip()),
                 workspace=self.workspace,
             )
         )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Protocol
@@ -222,8 +225,23 @@ def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall) -> ToolC
         session=str(turn.job.session.key),
         turn_id=turn.row.id,
         call_id=call.id,
-        report=lambda text: turn.controller.emit(ToolProgressed(call.id, text)),
+        report=_reporter(turn.controller, call.id),
     )
+
+
+def _reporter(controller: TurnController, call_id: str) -> Callable[[str], None]:
+    """Progress of one call, from whatever thread its tool runs in."""
+    loop, home = asyncio.get_running_loop(), threading.get_ident()
+
+    def report(text: str) -> None:
+        event = ToolProgressed(call_id, text)
+        if threading.get_ident() == home:
+            controller.emit(event)
+            return
+        with suppress(RuntimeError):  # an abandoned thread may outlive the loop
+            loop.call_soon_threadsafe(controller.emit, event)
+
+    return report
 
 
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:

@@ -10,6 +10,7 @@ from octo_lab.app import Setup
 from octo_lab.bus.ports import Channel
 from octo_lab.config.settings import ProviderSettings, Settings
 from octo_lab.llm.provider import Provider
+from octo_lab.session.commands import Command
 from octo_lab.tools.tool import Tool
 
 
@@ -18,6 +19,7 @@ def setup_in(
     *channels: Channel,
     provider: Provider | None = None,
     tools: Sequence[Tool] = (),
+    commands: Sequence[Command] = (),
     base_url: str = "",
     **settings: Any,
 ) -> Setup:
@@ -32,5 +34,6 @@ def setup_in(
         environ={},
         channels=channels,
         tools=tools,
+        commands=commands,
         provider=provider,
     )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +55,13 @@ async def slow(ctx: ToolContext) -> str:
     return "three"
 
 
+def threaded(ctx: ToolContext) -> str:
+    """Report from a thread of its own."""
+    ctx.report("working ")
+    time.sleep(0.2)
+    return "done"
+
+
 async def forever() -> str:
     """Never end."""
     await anyio.sleep_forever()
@@ -70,6 +78,7 @@ async def danger() -> str:
 
 
 ADD, SLOW, FOREVER = function_tool(add), function_tool(slow), function_tool(forever)
+THREADED = function_tool(threaded)
 DANGER = function_tool(danger, asks=True, risk="execute")
 
 
@@ -106,6 +115,20 @@ async def test_a_turn_with_two_tools_over_http(tmp_path: Path, server: LlmServer
     assert [m["content"] for m in second[3:]] == ["5", "three"]
     assert [t.text for t in history.turns] == [turn.text]
     assert server.refused == []
+
+
+async def test_a_tool_reports_from_its_own_thread(tmp_path: Path, server: LlmServer) -> None:
+    channel = MemoryChannel()
+    server.script(calls(call("threaded")), says("ok"))
+    setup = setup_in(tmp_path, channel, tools=[THREADED], base_url=server.base_url)
+    async with open_app(setup):
+        asked = await channel.ask("go")
+        seen = await channel.running(asked, lambda turn: "working" in str(turn.blocks))
+        turn = await channel.turn(asked)
+
+    running = tool_block(seen, "threaded")
+    assert (running.state, running.output) == ("running", "working ")
+    assert tool_block(turn, "threaded").output == "done"
 
 
 async def test_the_next_turn_knows_the_last_one(tmp_path: Path, server: LlmServer) -> None:
