@@ -23,12 +23,11 @@ from octo_lab.notebook.render_markdown import markdown_html
 from octo_lab.notebook.render_words import (
     ENDINGS,
     STATE_SIGNS,
-    STATE_WORDS,
     code_of,
     footer_parts,
     gist_of,
     output_of,
-    seconds_text,
+    state_of,
 )
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"})
@@ -104,13 +103,12 @@ def _tool(block: ToolBlock) -> str:
 
 def _summary(block: ToolBlock) -> str:
     gist = gist_of(block)
-    time = f", {seconds_text(block.seconds)}" if block.seconds is not None else ""
     return " ".join(
         [
             f'<span class="octo-sign">{STATE_SIGNS[block.state]}</span>',
             f"<strong>{escape(block.name)}</strong>",
             f'<span class="octo-gist">{escape(gist)}</span>' if gist else "",
-            f'<span class="octo-state">{STATE_WORDS[block.state]}{time}</span>',
+            f'<span class="octo-state">{escape(state_of(block))}</span>',
         ]
     )
 

@@ -78,7 +78,16 @@ def output_of(block: ToolBlock, limit: int = OUTPUT_LIMIT) -> str:
     return head_and_tail(_TERMINAL_CODE.sub("", block.output).strip("\n"), limit)
 
 
+def state_of(block: ToolBlock) -> str:
+    """The state of a call and, once it ran, its time."""
+    if block.state not in ("ok", "error") or block.seconds is None:
+        return STATE_WORDS[block.state]
+    return f"{STATE_WORDS[block.state]}, {seconds_text(block.seconds)}"
+
+
 def seconds_text(seconds: float) -> str:
+    if seconds < 0.1:
+        return "<0.1 s"
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -33,6 +33,11 @@ ARGUMENTS = [
 _numbers = count(1)
 
 
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Nothing to watch: octo_lab runs in other processes, and a test may wait for the model."""
+
+
 @pytest.fixture(scope="session")
 def model() -> Iterator[LlmServer]:
     """The model every kernel of the session talks to; a test scripts its answers."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import nbformat
 from playwright.sync_api import Locator, Page
 
 from tests.browser.server import Jupyter
@@ -40,7 +39,9 @@ class NotebookPage:
     def load(self, *, idle: bool = True) -> None:
         """Open (or reload) the page and wait for the kernel (``idle``: until it does nothing)."""
         place = "lab/tree" if self.face == "lab" else "notebooks"
-        self.page.goto(f"{self.server.url}/{place}/{self.path.name}?token={self.server.token}&reset")
+        self.page.goto(
+            f"{self.server.url}/{place}/{self.path.name}?token={self.server.token}&reset"
+        )
         self.page.wait_for_function("window.jupyterapp?.started && true", timeout=60_000)
         self.page.evaluate("async () => { await window.jupyterapp.restored; }")
         self.page.wait_for_function(_IDLE if idle else _READY, timeout=60_000)
@@ -74,10 +75,22 @@ Open = Callable[..., NotebookPage]
 
 def write_notebook(path: Path, cells: Sequence[str], kernel: str) -> None:
     """A new notebook with these code cells."""
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(source) for source in cells],
-        metadata={
-            "kernelspec": {"name": kernel, "display_name": kernel, "language": "python"},
-        },
-    )
-    nbformat.write(notebook, path)
+    code = [
+        {
+            "cell_type": "code",
+            "id": f"cell-{number}",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+            "source": source,
+        }
+        for number, source in enumerate(cells)
+    ]
+    spec = {"name": kernel, "display_name": kernel, "language": "python"}
+    notebook = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {"kernelspec": spec},
+        "cells": code,
+    }
+    path.write_text(json.dumps(notebook), encoding="utf-8")

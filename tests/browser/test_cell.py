@@ -56,9 +56,7 @@ def test_stop_closes_the_model_s_stream_and_keeps_what_came(
 
 
 def test_a_tool_runs_once_it_is_allowed(face: Face, open_notebook: Open, model: LlmServer) -> None:
-    model.script(
-        calls(call("python", code="total = sum(range(10))\ntotal")), says("It is **45**.")
-    )
+    model.script(calls(call("python", code="total = sum(range(10))\ntotal")), says("It is **45**."))
     notebook = open_notebook(face, ["%%octo\nAdd them up.", "total"])
     output = notebook.run(0)
     allow = output.get_by_role("button", name="Allow once")

@@ -25,6 +25,27 @@ export const ENDINGS: Partial<Record<TurnState, string>> = {
   interrupted: "Interrupted: the kernel ended before the answer did.",
 };
 
+const RISKS: Record<string, string> = {
+  read: "Reads data.",
+  write: "Changes files.",
+  execute: "Runs code on this machine, with your rights.",
+  network: "Talks to the network.",
+};
+
+/** What the person is asked, in words; a detail that the card already shows is left out. */
+export function questionOf(block: ToolBlock): string {
+  const risk = RISKS[block.risk] ?? block.risk;
+  const detail = inputOf(block).text.includes(block.detail) ? "" : firstLine(block.detail, 200);
+  return [risk, detail].filter(Boolean).join(" ") || "It runs only if you allow it.";
+}
+
+/** The state of a call and, once it ran, its time. */
+export function stateOf(block: ToolBlock): string {
+  const ran = block.state === "ok" || block.state === "error";
+  const time = ran && block.seconds !== null ? `, ${secondsText(block.seconds)}` : "";
+  return `${WORDS[block.state]}${time}`;
+}
+
 const TERMINAL_CODE = /\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]/g;
 
 export function inputOf(block: ToolBlock): { text: string; language: string } {
@@ -66,6 +87,7 @@ export function firstLine(text: string, limit = 80): string {
 }
 
 export function secondsText(seconds: number): string {
+  if (seconds < 0.1) return "<0.1 s";
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
