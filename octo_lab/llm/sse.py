@@ -39,21 +39,18 @@ class SSEDecoder:
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """The events that this piece completes, in order."""
-        if self._begun and not self._size and chunk[-2:] == b"\n\n" and b"\r" not in chunk:
-            blocks = chunk[:-2].split(b"\n\n")
-            if all(block[:6] == b"data: " and b"\n" not in block for block in blocks):
-                return self._plain(blocks)
+        # The usual case, one whole event of one data line, needs no state machine.
+        if chunk[:6] == b"data: " and chunk[-2:] == b"\n\n" and self._at_start:
+            data = chunk[6:-2]
+            if b"\n" not in data and b"\r" not in data and len(data) <= self._limit:
+                self._after_cr = False
+                return [ServerSentEvent(_text(data), "message", self._id)]
         return self._lines(chunk)
 
-    def _plain(self, blocks: list[bytes]) -> list[ServerSentEvent]:
-        """The usual case, whole events of one data line, without a state machine."""
-        if max(map(len, blocks)) > self._limit:
-            self._refuse()
-        name, self._name = self._name or "message", ""
-        self._after_cr = False
-        events = [ServerSentEvent(_text(block[6:]), "message", self._id) for block in blocks]
-        events[0] = events[0]._replace(event=name)
-        return events
+    @property
+    def _at_start(self) -> bool:
+        """Whether the next byte begins an event, and not the stream."""
+        return self._begun and not self._size and not self._name
 
     def _lines(self, chunk: bytes) -> list[ServerSentEvent]:
         if self._after_cr and chunk[:1] == b"\n":
