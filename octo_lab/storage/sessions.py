@@ -24,6 +24,7 @@ from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import UsageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress, SessionKey
+from octo_lab.storage.media import forget_media
 from octo_lab.storage.schema import current_sessions, messages, sessions, turns
 
 _SHORTEST_PREFIX = 4
@@ -142,23 +143,23 @@ def find_session(
     db: Connection, address: ChatAddress, name: str, *, workspace: str | None = None
 ) -> SessionRow | None:
     """By id, by title, or by a unique beginning of the id; raises UsageError when ambiguous."""
-    mine = _of_chat(address, workspace)
-    for condition in _namings(name):
-        found = _all(db, select(sessions).where(mine, condition))
-        if fresh := [session for session in found if not session.archived]:
-            found = fresh
-        if len(found) > 1:
-            raise _ambiguous(name, found)
-        if found:
-            return found[0]
-    return None
+    prefix = name.lower() if len(name) >= _SHORTEST_PREFIX else None
+    named = _all(db, select(sessions).where(_of_chat(address, workspace), _naming(name, prefix)))
+    exact = [row for row in named if row.id == name]
+    titled = [row for row in named if row.title == name]
+    found = exact or titled or named
+    if fresh := [session for session in found if not session.archived]:
+        found = fresh
+    if len(found) > 1:
+        raise _ambiguous(name, found)
+    return found[0] if found else None
 
 
-def _namings(name: str) -> list[ColumnElement[bool]]:
-    exact: list[ColumnElement[bool]] = [sessions.c.id == name, sessions.c.title == name]
-    if len(name) < _SHORTEST_PREFIX:
+def _naming(name: str, prefix: str | None) -> ColumnElement[bool]:
+    exact = or_(sessions.c.id == name, sessions.c.title == name)
+    if prefix is None:
         return exact
-    return [*exact, sessions.c.id.startswith(name.lower(), autoescape=True)]
+    return or_(exact, sessions.c.id.startswith(prefix, autoescape=True))
 
 
 def _ambiguous(name: str, found: list[SessionRow]) -> UsageError:
@@ -226,14 +227,17 @@ def clear_context(db: Connection, session_id: str) -> None:
 
 
 def delete_session(db: Connection, session_id: str) -> None:
-    """Delete the dialog, and those of its turns that no other dialog holds."""
+    """Delete the dialog, those of its turns that no other dialog holds, and their media."""
     session = needed_session(db, session_id, lock=True)
     db.execute(delete(sessions).where(sessions.c.id == session_id))
     turn_id = session.head
+    media: list[str] = []
     while turn_id is not None and not _held(db, turn_id):
         parent = db.scalar(select(turns.c.parent).where(turns.c.id == turn_id))
+        media += db.scalars(select(messages.c.media).where(messages.c.turn_id == turn_id))
         db.execute(delete(turns).where(turns.c.id == turn_id))
         turn_id = parent
+    forget_media(db, media)
 
 
 def _held(db: Connection, turn_id: str) -> bool:
