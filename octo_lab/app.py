@@ -257,6 +257,7 @@ def _ask_policy(setup: Setup) -> AskPolicy:
     settings = setup.settings
     limits = settings.limits
     return AskPolicy(
+        private=(setup.data_folder,),
         workspace=setup.workspace,
         limits=Limits(iterations=limits.iterations, tokens=limits.tokens, seconds=limits.seconds),
         allow=settings.tools.allow,

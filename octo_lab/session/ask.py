@@ -23,9 +23,13 @@ ANSWER_TOKENS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskPolicy:
-    """What the owner set for all turns. ``history`` is a number of turns."""
+    """What the owner set for all turns. ``history`` is a number of turns.
+
+    ``private`` are folders no tool shows: octo_lab's own.
+    """
 
     workspace: Path
+    private: tuple[Path, ...] = ()
     limits: Limits = Limits()
     allow: Sequence[str] = ("*",)
     deny: Sequence[str] = ()

@@ -220,6 +220,7 @@ def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall) -> ToolC
     address = turn.job.message.address
     return ToolContext(
         workspace=policy.workspace,
+        private=policy.private,
         channel=address.channel,
         chat_id=address.chat_id,
         session=str(turn.job.session.key),

@@ -41,7 +41,8 @@ class Approver(Protocol):
 class ToolContext:
     """What a call may know of its turn.
 
-    ``channel`` is where the turn came from, ``report`` shows a line of progress.
+    ``channel`` is where the turn came from, ``report`` shows a line of progress. ``private`` are
+    octo_lab's own folders, which no tool shows, wherever they lie.
     """
 
     workspace: Path
@@ -51,6 +52,7 @@ class ToolContext:
     turn_id: str
     call_id: str
     report: Callable[[str], None]
+    private: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
-from pathlib import Path
 
 from octo_lab.core.errors import ToolFailed
 from octo_lab.security.paths import Enclosure
+from octo_lab.tools.tool import ToolContext
 
 LARGEST = 10_000_000
 _PROBE = 8192
@@ -17,8 +17,8 @@ _MARKS = (
 )
 
 
-def files_of(workspace: Path) -> Enclosure:
-    return Enclosure(root=workspace)
+def files_of(ctx: ToolContext) -> Enclosure:
+    return Enclosure(root=ctx.workspace, private=(".octo", *ctx.private))
 
 
 def read_bytes(files: Enclosure, path: str) -> bytes:

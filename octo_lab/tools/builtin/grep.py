@@ -63,7 +63,7 @@ class _Found:
 
 
 def _search(ctx: ToolContext, args: GrepArgs) -> str:
-    pattern, files = _compiled(args), files_of(ctx.workspace)
+    pattern, files = _compiled(args), files_of(ctx)
     found = _Found(args.limit)
     for path in _paths(files, args):
         anyio.from_thread.check_cancelled()

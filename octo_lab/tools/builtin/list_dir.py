@@ -28,7 +28,7 @@ async def list_dir(ctx: ToolContext, args: ListDirArgs) -> str:
 
 
 def _list(ctx: ToolContext, path: str) -> str:
-    entries = files_of(ctx.workspace).list_dir(path)
+    entries = files_of(ctx).list_dir(path)
     entries.sort(key=lambda entry: (entry.kind != "folder", entry.name))
     lines = [_line(entry) for entry in entries[:_MOST]]
     if len(entries) > _MOST:

@@ -32,7 +32,7 @@ async def read_file(ctx: ToolContext, args: ReadFileArgs) -> str:
 
 
 def _read(ctx: ToolContext, args: ReadFileArgs) -> str:
-    data = read_bytes(files_of(ctx.workspace), args.path)
+    data = read_bytes(files_of(ctx), args.path)
     text = decode(data)
     if text is None:
         raise ToolFailed(f"{args.path!r} is a binary file of {len(data)} bytes")

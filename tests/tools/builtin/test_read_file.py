@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from octo_lab.core.errors import ToolFailed
 from octo_lab.tools.builtin.read_file import TOOL
+from octo_lab.tools.tool import ToolContext
 
 pytestmark = pytest.mark.anyio
 
@@ -105,3 +108,15 @@ async def test_nothing_outside_the_workspace_can_be_read(
 
 def test_its_result_may_be_longer_than_what_a_turn_allows() -> None:
     assert TOOL.output == 101_000
+
+
+@pytest.mark.parametrize("name", [".octo/token", "data/token"])
+async def test_octo_labs_own_folders_stay_private(
+    ctx: ToolContext, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text("secret")
+    guarded = replace(ctx, private=(tmp_path / "data",))
+
+    with pytest.raises(ToolFailed, match="private to octo_lab"):
+        await TOOL.run(guarded, TOOL.parse({"path": name}))
