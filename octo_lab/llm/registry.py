@@ -105,7 +105,8 @@ def resolve_model(
 
 def replay_model(header: CassetteHeader, http: ModelHttp) -> ModelChoice:
     """The provider that reads a cassette: no key, no network, no configuration."""
-    entry = ProviderEntry(name=header.provider, needs_key=False, create=OpenAICompatible)
+    entry = next((entry for entry in BUILTIN if entry.name == header.provider), None)
+    entry = entry or ProviderEntry(name=header.provider, create=OpenAICompatible)
     config = ProviderConfig(
         name=header.provider, model=header.model, http=http, base_url=_REPLAY_URL
     )

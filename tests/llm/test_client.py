@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import gzip
+import re
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import anyio
 import pytest
 
 from octo_lab.core.errors import ProviderError, StreamCut, Unavailable
+from octo_lab.llm import client
 from octo_lab.llm.client import STREAMS_PER_POOL, HttpCall, HttpReply, ModelHttp
 from octo_lab.llm.secret import Secret
 from octo_lab.testing.llm_script import Turn, fails, says
@@ -28,6 +31,16 @@ def call(base_url: str) -> HttpCall:
         api_key=Secret("sk-0123456789abcdef"),
         headers={"authorization": "Bearer sk-0123456789abcdef"},
     )
+
+
+def test_no_other_module_of_the_layer_knows_httpx() -> None:
+    folder = Path(client.__file__).parent
+    users = [
+        path.name
+        for path in folder.rglob("*.py")
+        if re.search(r"^\s*(?:import|from) httpx", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert users == ["client.py"]
 
 
 def test_a_call_does_not_show_its_key() -> None:
