@@ -25,6 +25,7 @@ def guarded(command: Callable[[], Outcome | None]) -> int:
     except KeyboardInterrupt:
         outcome = Outcome(code=INTERRUPTED, error="Stopped")
     except BrokenPipeError:
+        sys.stdout = None  # else the interpreter flushes it at its end
         return PIPE_CLOSED
     if outcome.error:
         say_error(outcome.error, outcome.hint)
