@@ -71,8 +71,7 @@ async def open_database(
 
 
 def _open(location: Path | str, media: Path | None) -> Engines:
-    with translated(str(location) if isinstance(location, Path) else "of this URL"):
-        engines = make_engines(location, media)
+    engines = make_engines(location, media)
     try:
         with translated(engines.where):
             ensure_schema(engines.writer, engines.where)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from octo_lab.core.errors import StorageError
+from octo_lab.storage.failures import translated
 from octo_lab.storage.sqlite_file import SqliteFile
 
 MEDIA = "octo_media"  # the execution option that carries the media folder
@@ -33,7 +34,7 @@ class Engines:
 
 
 def make_engines(location: Path | str, media: Path | None) -> Engines:
-    """Connect; raises StorageError, SQLAlchemyError or sqlite3.Error."""
+    """Make a SQLite file usable, or get ready to connect to a server; raises StorageError."""
     if isinstance(location, Path) or "://" not in location:
         return _sqlite(SqliteFile(path=Path(location)), media)
     url = _url(location)
@@ -51,9 +52,13 @@ def _url(location: str) -> URL:
     try:
         return make_url(location)
     except ArgumentError:
-        raise StorageError(
-            "The database URL cannot be read", hint="expected postgresql://user@host/name"
-        ) from None
+        raise _unreadable() from None
+
+
+def _unreadable() -> StorageError:
+    return StorageError(
+        "The database URL cannot be read", hint="expected postgresql://user@host/name"
+    )
 
 
 def _file_of(url: URL) -> SqliteFile:
@@ -66,7 +71,8 @@ def _file_of(url: URL) -> SqliteFile:
 
 
 def _sqlite(file: SqliteFile, media: Path | None) -> Engines:
-    mode = file.prepare()
+    with translated(str(file.path)):
+        mode = file.prepare()
     # Without WAL, NORMAL could lose a file to a power cut.
     pragmas = ("foreign_keys = ON", f"synchronous = {'NORMAL' if mode == 'wal' else 'FULL'}")
     options = {MEDIA: media or file.path.absolute().parent / "media"}
@@ -115,6 +121,8 @@ def _postgresql(url: URL, media: Path | None) -> Engines:
             "PostgreSQL needs a driver that is not installed",
             hint="pip install 'octo_lab[postgres]'",
         ) from exc
+    except (SQLAlchemyError, TypeError) as exc:
+        raise _unreadable() from exc
     reader = writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return Engines(
         writer=writer,

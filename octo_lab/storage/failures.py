@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from octo_lab.core.errors import StorageError
 
@@ -38,6 +38,7 @@ _SQLITE = (
     ("SQLITE_IOERR", "cannot be read or written", "check the disk that holds it"),
 )
 _TRY_AGAIN = "try again; if it persists, run `octo status`"
+_SERVER = "check that the server runs and that the URL names it"
 
 
 @contextmanager
@@ -56,7 +57,8 @@ def _failure(where: str, exc: SQLAlchemyError) -> StorageError:
     if isinstance(cause, sqlite3.Error):
         return _sqlite_failure(where, cause)
     reason = str(cause or exc).strip().splitlines()[0]
-    return StorageError(f"Database {where!r} failed: {reason}", hint=_TRY_AGAIN)
+    hint = _SERVER if isinstance(exc, OperationalError) else _TRY_AGAIN
+    return StorageError(f"Database {where!r} failed: {reason}", hint=hint)
 
 
 def _sqlite_failure(where: str, exc: sqlite3.Error) -> StorageError:

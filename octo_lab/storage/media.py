@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, exists, select
 
 from octo_lab.core.errors import StorageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.messages import Media
 from octo_lab.storage.engines import MEDIA
+from octo_lab.storage.schema import messages
 
 
 def keep_media(db: Connection, media: Sequence[Media]) -> str:
@@ -41,6 +42,16 @@ def read_media(db: Connection, remembered: str) -> tuple[Media, ...]:
         for entry, data in kept
         if data is not None
     )
+
+
+def forget_media(db: Connection, remembered: Iterable[str]) -> None:
+    """Delete the files of messages that are gone, but those that another message still shows."""
+    folder = _folder(db)
+    names = {entry["sha256"] for text in remembered if text for entry in json.loads(text)}
+    for name in sorted(names) if folder else ():
+        shown = select(exists().where(messages.c.media.contains(name)))
+        if not db.scalar(shown):
+            (folder / name).unlink(missing_ok=True)
 
 
 def _folder(db: Connection) -> Path | None:

@@ -178,6 +178,7 @@ async def test_a_file_that_cannot_be_used_is_named_and_left_as_it_is(
 
     assert str(await refused(path)) == message.format(path=str(path))
 
+    assert str(await refused(f"sqlite:///{path}")) == message.format(path=str(path))
     assert path.read_bytes() == before
 
 
@@ -205,6 +206,49 @@ async def test_damage_found_later_is_named(tmp_path: Path) -> None:
     async with open_database(path) as database:
         with pytest.raises(StorageError, match="is damaged"):
             await database.read(partial(list_sessions, address=CHAT))
+
+
+async def test_a_full_disk_is_named_and_what_was_stored_stays(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "octo.db") as database:
+        kept = await database.run(partial(create_session, address=CHAT, title="kept"))
+        pages = await pragma(database, "page_count")
+        await pragma(database, f"max_page_count = {pages}")
+
+        with pytest.raises(StorageError, match="has no room: the disk is full"):
+            await database.run(partial(create_session, address=CHAT, title="x" * 100_000))
+
+        assert await database.read(partial(list_sessions, address=CHAT)) == [kept]
+        await pragma(database, "max_page_count = 100000")
+        await database.run(partial(create_session, address=CHAT, title="x" * 100_000))
+
+
+async def test_a_kernel_that_writes_for_too_long_is_named(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "octo.db") as database:
+        await pragma(database, "busy_timeout = 50")
+        with closing(sqlite3.connect(tmp_path / "octo.db")) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StorageError, match="is busy: another kernel has been writing"):
+                await database.run(partial(create_session, address=CHAT))
+            other.rollback()
+        await database.run(partial(create_session, address=CHAT))
+
+
+async def test_alembic_is_loaded_only_when_there_is_something_to_migrate(tmp_path: Path) -> None:
+    code = """
+import sys
+from pathlib import Path
+import anyio
+from octo_lab.storage.database import open_database
+
+async def main():
+    async with open_database(Path(sys.argv[1])):
+        print("alembic" in sys.modules)
+
+anyio.run(main)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "octo.db")]
+    said = [(await anyio.run_process(command)).stdout.strip() for _ in range(2)]
+    assert said == [b"True", b"False"]
 
 
 async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -312,3 +356,4 @@ async def test_a_server_that_does_not_answer_is_named_without_the_password() -> 
     error = await refused("postgresql://me:pa55word@127.0.0.1:1/x?connect_timeout=2")
     assert error.message.startswith("Database 'postgresql+psycopg://me:***@127.0.0.1:1/x")
     assert "pa55word" not in str(error)
+    assert error.hint == "check that the server runs and that the URL names it"

@@ -186,6 +186,36 @@ async def test_a_missing_picture_does_not_break_the_history(
     assert record.messages[3].content == "boom"
 
 
+async def test_a_picture_goes_with_the_last_session_that_shows_it(
+    database: Database, session: SessionRow, owner: Owner, tmp_path: Path
+) -> None:
+    other = await database.run(partial(create_session, address=CHAT))
+    for each in (session, other):
+        turn = await begin(database, owner, new_turn(each))
+        await finish(database, owner, turn, STEP)
+    (picture,) = (tmp_path / "media").iterdir()
+
+    await database.run(partial(delete_session, session_id=session.id))
+    assert picture.exists()
+
+    await database.run(partial(delete_session, session_id=other.id))
+    assert not picture.exists()
+
+
+async def test_a_picture_that_cannot_be_kept_fails_the_step_and_leaves_nothing_of_it(
+    database: Database, session: SessionRow, owner: Owner, tmp_path: Path
+) -> None:
+    turn = await begin(database, owner, new_turn(session))
+    (tmp_path / "media").write_text("in the way")
+    store = partial(append_step, turn_id=turn.id, owner=owner.id, messages=STEP)
+
+    with pytest.raises(StorageError, match="Cannot write"):
+        await database.run(store)
+
+    (record,) = await load(database, session)
+    assert record == TurnRecord(turn=turn, messages=(Message(role="user", content="hi!"),))
+
+
 @pytest.mark.parametrize(
     "messages",
     [
