@@ -12,7 +12,7 @@ from octo_lab.agent.dispatch import Dispatch
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.patience import Untimed
 from octo_lab.agent.receive import receive
-from octo_lab.agent.transcript import Reply, Transcript
+from octo_lab.agent.transcript import CloseReason, Reply, Transcript
 from octo_lab.core.errors import StorageError
 from octo_lab.core.events import Emit, IterationStarted, ToolFinished
 from octo_lab.core.messages import ChatRequest, Message, ToolCall, Usage
@@ -79,8 +79,13 @@ class Agent:
                 )
                 work = _Work(agent=self, turn=turn, transcript=transcript, emit=emit, keep=keep)
                 return await work.run(calls)
-        finally:
-            _break_off(transcript, emit)
+        except anyio.get_cancelled_exc_class():
+            _break_off(transcript, emit, "cancelled")
+            raise
+        except BaseException:
+            _break_off(transcript, emit, "failed")
+            raise
+        _break_off(transcript, emit, "seconds")
         transcript.close("seconds")
         return _limited("seconds", self.limits, transcript)
 
@@ -173,7 +178,8 @@ def _spent(transcript: Transcript) -> int:
     return transcript.usage.input_tokens + transcript.usage.output_tokens
 
 
-def _break_off(transcript: Transcript, emit: Emit) -> None:
+def _break_off(transcript: Transcript, emit: Emit, reason: CloseReason) -> None:
     """Tell the listener of every call that will get no result of its own."""
     for call in transcript.unanswered:
-        emit(ToolFinished(call_id=call.id, state="cancelled", output="", seconds=0.0))
+        output = transcript.missing(call, reason).content
+        emit(ToolFinished(call_id=call.id, state="cancelled", output=output, seconds=0.0))

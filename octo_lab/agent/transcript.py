@@ -116,18 +116,8 @@ class Transcript:
         """
         return self._settle(reason)
 
-    def _settle(self, reason: CloseReason) -> tuple[Message, ...]:
-        reply = self._reply
-        if not reply.blank:
-            self.messages += [reply.message(), *self._all_results(reason)]
-        self.open()
-        return self.unstored
-
-    def _all_results(self, reason: CloseReason) -> Iterator[Message]:
-        for call in self._reply.made:
-            yield self._results.get(call.id) or self._missing(call, reason)
-
-    def _missing(self, call: ToolCall, reason: CloseReason) -> Message:
+    def missing(self, call: ToolCall, reason: CloseReason) -> Message:
+        """The result that ``close`` gives a call that has none of its own."""
         broken = call.id in self._started
         what = "Broken off, effects are unknown" if broken else "Not run"
         return Message(
@@ -137,6 +127,17 @@ class Transcript:
             tool_name=call.name,
             is_error=True,
         )
+
+    def _settle(self, reason: CloseReason) -> tuple[Message, ...]:
+        reply = self._reply
+        if not reply.blank:
+            self.messages += [reply.message(), *self._all_results(reason)]
+        self.open()
+        return self.unstored
+
+    def _all_results(self, reason: CloseReason) -> Iterator[Message]:
+        for call in self._reply.made:
+            yield self._results.get(call.id) or self.missing(call, reason)
 
     def _own_id(self, wanted: str) -> str:
         call_id, number = wanted, len(self._ids)

@@ -389,7 +389,12 @@ async def test_the_wall_clock_ends_hanging_tools_and_says_what_became_of_each() 
         "ok",
         "Error: Broken off, effects are unknown: the turn ran out of time.",
     ]
-    assert turn.outcomes == [("a", "cancelled", ""), ("b", "ok", "ok"), ("c", "cancelled", "")]
+    broken = ending.final[1].content
+    assert turn.outcomes == [
+        ("a", "cancelled", broken),
+        ("b", "ok", "ok"),
+        ("c", "cancelled", broken),
+    ]
 
 
 async def test_waiting_for_a_person_does_not_use_up_the_turns_time() -> None:
@@ -432,7 +437,7 @@ async def test_a_stream_that_just_ends_is_a_cut_one_and_its_calls_never_run() ->
     with pytest.raises(StreamCut):
         await turn()
 
-    assert turn.outcomes == [("1", "cancelled", "")]
+    assert turn.outcomes == [("1", "cancelled", "Error: Not run: the turn failed.")]
     said, result = turn.transcript.close("failed")
     assert (said.tool_calls, result.content) == (
         (call("echo"),),

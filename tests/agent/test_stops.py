@@ -124,9 +124,10 @@ class Stopped(Turn):
 def check(turn: Stopped, stored: list[Message]) -> None:
     assert transcript_faults([USER, *stored]) == []
     queued = [event.call.id for event in turn.events if isinstance(event, ToolQueued)]
-    done = [event.call_id for event in turn.events if isinstance(event, ToolFinished)]
-    assert sorted(queued) == sorted(done)
-    assert sorted(queued) == sorted(m.tool_call_id for m in stored if m.role == "tool")
+    shown = [(e.call_id, e.output) for e in turn.events if isinstance(e, ToolFinished)]
+    kept = [(m.tool_call_id, m.content) for m in stored if m.role == "tool"]
+    assert sorted(queued) == sorted(id for id, _ in shown)
+    assert sorted(shown) == sorted(kept)
 
 
 async def next_turn(stored: Sequence[Message]) -> None:
