@@ -51,13 +51,14 @@ def logging_to(folder: Path, level: str, secrets: Iterable[str] = ()) -> Iterato
     Nothing is printed: output of a thread would pile up in the notebook. The file is written
     by a thread of its own, so that a slow disk stalls no turn.
     """
+    number = _level(level)
     ring, formatter = LogRing(), Redacting(secrets)
     file = _file(folder)
     ring.setFormatter(formatter)
     file.setFormatter(formatter)
     lines: queue.Queue[logging.LogRecord] = queue.Queue(10_000)
     listener = QueueListener(lines, file, ring)
-    with _handling(_Dropping(lines), _level(level)):
+    with _handling(_Dropping(lines), number):
         listener.start()
         try:
             yield ring
