@@ -60,8 +60,8 @@ from octo_lab.tools.registry import builtin_tools, plugin_tools
 from octo_lab.tools.tool import Tool
 
 DATABASE = "octo_lab.db"
-TURN_GRACE = 5.0
-SHOW_GRACE = 3.0
+TURN_GRACE = 2.0
+SHOW_GRACE = 1.5
 HTTP_GRACE = 1.0
 
 logger = logging.getLogger(__name__)

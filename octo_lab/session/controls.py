@@ -83,14 +83,13 @@ class Controls:
                 return await self._edit(address, control)
 
     async def _stop(self, request: ControlRequest, stop: Stop) -> Told:
+        address = request.address
         if stop.turn_id:
-            stopped = self.workers.stop_turn(stop.turn_id)
+            stopped = self.workers.stop_turn(address, stop.turn_id)
         elif stop.message_id:
-            stopped = self.workers.stop_message(stop.message_id)
+            stopped = self.workers.stop_message(address, stop.message_id)
         else:
-            stopped = await stop_current(
-                self.dialogs, self.workers, request.address, request.sender_id
-            )
+            stopped = await stop_current(self.dialogs, self.workers, address, request.sender_id)
         return Told(text="Stopped." if stopped else "Nothing is running here.", failed=not stopped)
 
     async def _sessions(self, address: ChatAddress, wanted: GetSessions) -> SessionList:
@@ -138,8 +137,8 @@ class Controls:
             raise UsageError("One of title, archived and deleted must be set")
         session = await self.dialogs.named(address, edit.session)
         if edit.title is not None:
-            await self.dialogs.rename(session, edit.title.strip())
-            return Told(text=f"Renamed to {edit.title.strip()!r}.")
+            title = await self.dialogs.rename(session, edit.title)
+            return Told(text=f"Renamed to {title!r}.")
         if self.workers.busy(session.id):
             raise UsageError("A turn runs in this dialog", hint="stop it first, with `/stop`")
         if edit.archived is not None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.keys import ChatAddress, SessionKey
+from octo_lab.core.text import clean, first_line
 from octo_lab.storage.database import Database
 from octo_lab.storage.sessions import (
     SessionRow,
@@ -23,6 +24,8 @@ from octo_lab.storage.sessions import (
     rename_session,
     set_model,
 )
+
+TITLE_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,8 @@ class Dialogs:
         """A new dialog, which this chat is in from now on."""
 
         def store(db: Connection) -> SessionRow:
-            session = create_session(db, address, title=title, workspace=self.workspace)
+            named = title_of(title)
+            session = create_session(db, address, title=named, workspace=self.workspace)
             make_current(db, address, session.id)
             return session
 
@@ -56,7 +60,8 @@ class Dialogs:
 
         def store(db: Connection) -> SessionRow:
             found = self._find(db, address, name)
-            return found or create_session(db, address, title=name, workspace=self.workspace)
+            title = title_of(name)
+            return found or create_session(db, address, title=title, workspace=self.workspace)
 
         return await self.database.run(store)
 
@@ -75,7 +80,7 @@ class Dialogs:
             partial(
                 list_sessions,
                 address=address,
-                query=query,
+                query=clean(query),
                 limit=max(1, min(limit, 2000)),
                 archived=bool(query.strip()),
                 workspace=self.workspace,
@@ -98,8 +103,13 @@ class Dialogs:
     async def use_model(self, session: SessionRow, model: str | None) -> None:
         await self.database.run(partial(set_model, session_id=session.id, model=model))
 
-    async def rename(self, session: SessionRow, title: str) -> None:
-        await self.database.run(partial(rename_session, session_id=session.id, title=title))
+    async def rename(self, session: SessionRow, title: str) -> str:
+        """Returns the title as it is kept; raises UsageError when there is none."""
+        kept = title_of(title)
+        if not kept:
+            raise UsageError("A dialog needs a title")
+        await self.database.run(partial(rename_session, session_id=session.id, title=kept))
+        return kept
 
     async def archive(self, session: SessionRow, archived: bool) -> None:
         def store(db: Connection) -> None:
@@ -127,7 +137,13 @@ class Dialogs:
             make_current(db, session.address, other.id)
 
     def _find(self, db: Connection, address: ChatAddress, name: str) -> SessionRow | None:
-        return find_session(db, address, _dialog(address, name), workspace=self.workspace)
+        named = title_of(_dialog(address, name))
+        return find_session(db, address, named, workspace=self.workspace)
+
+
+def title_of(text: str) -> str:
+    """Any text as a title: its first line, storable and short."""
+    return first_line(clean(text), TITLE_LENGTH)
 
 
 def _dialog(address: ChatAddress, name: str) -> str:

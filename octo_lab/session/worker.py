@@ -34,6 +34,10 @@ class _Work:
     waiting: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     turn: RunningTurn | None = None
 
+    @property
+    def turn_id(self) -> str:
+        return self.turn.row.id if self.turn else ""
+
     def stop(self) -> None:
         self.waiting.cancel()
         self.stopper.stop()
@@ -66,7 +70,7 @@ class Workers:
         self._slots = anyio.CapacityLimiter(policy.at_once)
         self._lanes: Lanes[str, Job] = Lanes(lanes, self._work, size=policy.queue, idle=policy.idle)
         self._works: dict[str, _Work] = {}
-        self._stopped: deque[str] = deque(maxlen=256)
+        self._stopped: deque[tuple[ChatAddress, str]] = deque(maxlen=256)
         self._closed = False
         self._idle = anyio.Event()
 
@@ -81,7 +85,7 @@ class Workers:
         """Queue a message for its session; raises Rejected when 32 wait there already."""
         if self._closed:
             self._tell(job.message, CLOSED)
-        elif job.message.id in self._stopped:
+        elif (job.message.address, job.message.id) in self._stopped:
             self._tell(job.message, NOT_BEGUN)
         else:
             self._lanes.put(job.session.id, job)
@@ -96,18 +100,23 @@ class Workers:
 
     def stop_chat(self, address: ChatAddress) -> int:
         """Stop what runs in any dialog of a chat."""
-        return self._stop(lambda work: work.job.message.address == address)
+        return self._stop(lambda work: _at(work.job, address))
 
-    def stop_turn(self, turn_id: str) -> int:
-        return self._stop(lambda work: work.turn is not None and work.turn.row.id == turn_id)
+    def stop_turn(self, address: ChatAddress, turn_id: str) -> int:
+        """Stop one turn of a chat."""
+        return self._stop(lambda work: _at(work.job, address) and work.turn_id == turn_id)
 
-    def stop_message(self, message_id: str) -> int:
-        """Stop the turn of one message, wherever it is, even if it has not arrived yet."""
-        waiting = self._lanes.take_all(lambda job: job.message.id == message_id)
+    def stop_message(self, address: ChatAddress, message_id: str) -> int:
+        """Stop the turn of one message of a chat, even if it has not arrived yet."""
+
+        def wanted(job: Job) -> bool:
+            return _at(job, address) and job.message.id == message_id
+
+        waiting = self._lanes.take_all(wanted)
         self._drop(waiting, NOT_BEGUN)
-        stopped = self._stop(lambda work: work.job.message.id == message_id) + len(waiting)
+        stopped = self._stop(lambda work: wanted(work.job)) + len(waiting)
         if not stopped:
-            self._stopped.append(message_id)
+            self._stopped.append((address, message_id))
         return stopped
 
     async def close(self, seconds: float) -> None:
@@ -161,6 +170,10 @@ class Workers:
         work.turn = turn
         self._shows.start_soon(self._parts.show, work.job.message, turn.controller.latest)
         await run(self._parts, turn, past)
+
+
+def _at(job: Job, address: ChatAddress) -> bool:
+    return job.message.address == address
 
 
 def rejected(exc: Rejected) -> Told:

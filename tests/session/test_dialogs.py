@@ -142,6 +142,18 @@ async def test_a_named_dialog_is_made_once_and_does_not_become_the_current_one(
     assert current == [("q1", "a1")]
 
 
+async def test_any_text_makes_a_title(tmp_path: Path) -> None:
+    channel = MemoryChannel()
+    async with open_app(setup_in(tmp_path, channel, provider=numbered(1))):
+        await command(channel, "/new a\ud83d\nsecond line")
+        await channel.turn(await channel.ask("q", AskOptions(session="x" * 500)))
+        blank = await channel.control(EditSession(session="a\ufffd", title="  "))
+        named = await titles(channel)
+
+    assert named == [f"{'x' * 119}…", "a\ufffd"]
+    assert blank == Told(text="A dialog needs a title", failed=True)
+
+
 async def test_chats_have_their_own_dialogs(tmp_path: Path) -> None:
     channel = MemoryChannel()
     async with open_app(setup_in(tmp_path, channel, provider=numbered(2))):

@@ -20,6 +20,7 @@ from octo_lab.core.mail import (
     SessionList,
     Status,
     Stop,
+    Told,
 )
 from octo_lab.core.stream import Done, TextDelta
 from octo_lab.core.turns import TurnSnapshot
@@ -65,6 +66,9 @@ async def turns(channel: MemoryChannel) -> list[TurnSnapshot]:
     history = await channel.control(GetHistory())
     assert isinstance(history, History)
     return list(history.turns)
+
+
+NOTHING = Told(text="Nothing is running here.", failed=True)
 
 
 def begun(turn: TurnSnapshot) -> bool:
@@ -164,6 +168,19 @@ async def test_one_message_can_be_stopped_even_before_it_arrives(tmp_path: Path)
         finished = await channel.turn(first)
 
     assert (dropped.text, finished.state) == ("Stopped before it began.", "completed")
+
+
+async def test_a_turn_can_be_stopped_only_from_its_own_chat(tmp_path: Path) -> None:
+    channel, provider = MemoryChannel(), Gated()
+    async with open_app(setup_in(tmp_path, channel, provider=provider)):
+        asked = await channel.ask("q0")
+        running = await channel.running(asked, begun)
+        for stop in (Stop(turn_id=running.turn_id), Stop(message_id=asked.id), Stop()):
+            assert await channel.control(stop, chat_id="2") == NOTHING
+        told = await channel.control(Stop(turn_id=running.turn_id))
+        turn = await channel.turn(asked)
+
+    assert (told, turn.state) == (Told(text="Stopped."), "cancelled")
 
 
 async def test_closing_interrupts_what_runs_keeps_it_and_says_so(tmp_path: Path) -> None:
