@@ -277,7 +277,7 @@ def _translate(call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun:
         )
     if begun:
         return StreamCut(f"The answer of {call.provider!r} was cut off", hint="ask again")
-    reason = shown(str(exc) or type(exc).__name__, call.api_key)
+    reason = shown(str(exc) or "the connection broke", call.api_key)
     return Unavailable(
         f"{call.provider!r} cannot be reached at {where!r}: {reason}",
         hint="is the server running, and the base URL right?",
