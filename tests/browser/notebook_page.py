@@ -75,7 +75,7 @@ Open = Callable[..., NotebookPage]
 
 def write_notebook(path: Path, cells: Sequence[str], kernel: str) -> None:
     """A new notebook with these code cells."""
-    code = [
+    code: list[dict[str, Any]] = [
         {
             "cell_type": "code",
             "id": f"cell-{number}",
