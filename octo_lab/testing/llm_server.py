@@ -208,7 +208,7 @@ class _Connection(asyncio.Protocol):
     def _next_request(self) -> None:
         head, separator, rest = bytes(self._buffer).partition(b"\r\n\r\n")
         if not separator:
-            if len(head) > MAX_HEAD:
+            if len(head) > MAX_HEAD or not head[:1].isalpha():  # endless, or no HTTP: TLS
                 self.drop()
             return
         start, *lines = head.decode("latin-1").split("\r\n")
