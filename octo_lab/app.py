@@ -43,8 +43,8 @@ from octo_lab.session.controls import Controls
 from octo_lab.session.dialog_commands import DialogCommands
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.models import ConfiguredModels, OneModel
+from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
-from octo_lab.session.run import TurnParts
 from octo_lab.session.status import StatusDesk
 from octo_lab.session.worker import Tell, Workers, WorkPolicy
 from octo_lab.storage.database import Database, open_database

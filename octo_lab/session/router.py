@@ -10,7 +10,7 @@ from octo_lab.core.mail import InboundMessage, Told
 from octo_lab.session.abort import abort_reply
 from octo_lab.session.commands import Commands, is_command
 from octo_lab.session.dialogs import Dialogs
-from octo_lab.session.run import Job
+from octo_lab.session.parts import Job
 from octo_lab.session.worker import FAILED, Tell, Workers, rejected
 
 NOTHING = Told(text="There is nothing to ask", failed=True, hint="write a prompt, or `/help`")

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
 
 import anyio
 from sqlalchemy import Connection
 
-from octo_lab.agent.loop import Agent
-from octo_lab.agent.transcript import Transcript
-from octo_lab.bus.latest import Latest
 from octo_lab.core.errors import OctoError, StorageError
-from octo_lab.core.events import Noticed, ToolProgressed
-from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import InboundMessage
-from octo_lab.core.messages import Message, ToolCall
+from octo_lab.core.events import Noticed
+from octo_lab.core.messages import Message
 from octo_lab.core.text import clean, first_line
-from octo_lab.core.turns import TurnSnapshot, TurnState
-from octo_lab.session.approvals import ApprovalDesk, Asker, TurnApprover
-from octo_lab.session.ask import AskPolicy, turn_input, user_message
-from octo_lab.session.models import ChosenModel, ModelSource
+from octo_lab.core.turns import TurnState
+from octo_lab.session.agents import agent_for
+from octo_lab.session.ask import turn_input, user_message
+from octo_lab.session.models import ChosenModel
+from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
 from octo_lab.session.turn import TurnController, TurnFacts
-from octo_lab.storage.database import Database
-from octo_lab.storage.sessions import SessionRow, rename_session
+from octo_lab.storage.sessions import rename_session
 from octo_lab.storage.turns import (
     NewTurn,
     TurnRecord,
@@ -40,64 +31,11 @@ from octo_lab.storage.turns import (
     load_turns,
     save_partial,
 )
-from octo_lab.tools.tool import Tool, ToolContext
 
 PARTIAL_SECONDS = 1.0
 TITLE_LENGTH = 60
 
 logger = logging.getLogger(__name__)
-
-
-class Show(Protocol):
-    """Delivers a turn while it runs; see ``bus.delivery.Delivery.show``."""
-
-    async def __call__(self, origin: InboundMessage, turn: Latest[TurnSnapshot]) -> None: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnParts:
-    """What every turn of this runtime is made with. ``attended``: somebody there can answer."""
-
-    database: Database
-    owner: str
-    policy: AskPolicy
-    models: ModelSource
-    tools: Iterable[Tool]
-    desk: ApprovalDesk
-    show: Show
-    attended: Callable[[ChatAddress], bool]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A message on its way to the dialog that will answer it."""
-
-    message: InboundMessage
-    session: SessionRow
-
-
-class Stopper:
-    """Ends one turn from outside, also before it has begun."""
-
-    def __init__(self) -> None:
-        self.scope = anyio.CancelScope()
-        self.state: Literal["cancelled", "interrupted"] = "interrupted"
-
-    def stop(self, state: Literal["cancelled", "interrupted"] = "cancelled") -> None:
-        self.state = state
-        self.scope.cancel()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunningTurn:
-    """A turn at work."""
-
-    job: Job
-    row: TurnRow
-    model: ChosenModel
-    controller: TurnController
-    stopper: Stopper
-    transcript: Transcript = field(default_factory=Transcript)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,59 +128,12 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRec
     for note in (turn.model.note if turn.row.parent is None else "", context.note):
         if note:
             emit(Noticed(note))
-    agent = _agent(parts, turn, tools)
+    agent = agent_for(parts, turn, tools)
     keep = partial(_keep, parts, turn)
     ending = await agent.run(asked, turn.transcript, emit, keep)
     if ending.note:
         emit(Noticed(ending.note))
     return _Outcome(state="completed", messages=ending.final)
-
-
-def _agent(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Agent:
-    message, controller = turn.job.message, turn.controller
-    asker = Asker(
-        address=message.address,
-        session=turn.job.session.id,
-        emit=controller.emit,
-        attended=not message.options.headless and parts.attended(message.address),
-        named=frozenset(message.options.tools or ()),
-    )
-    return Agent(
-        provider=turn.model.provider,
-        tools=tools,
-        approver=TurnApprover(parts.desk, asker),
-        context=partial(_tool_context, parts.policy, turn),
-        limits=parts.policy.limits_for(message),
-    )
-
-
-def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall) -> ToolContext:
-    address = turn.job.message.address
-    return ToolContext(
-        workspace=policy.workspace,
-        private=policy.private,
-        channel=address.channel,
-        chat_id=address.chat_id,
-        session=str(turn.job.session.key),
-        turn_id=turn.row.id,
-        call_id=call.id,
-        report=_reporter(turn.controller, call.id),
-    )
-
-
-def _reporter(controller: TurnController, call_id: str) -> Callable[[str], None]:
-    """Progress of one call, from whatever thread its tool runs in."""
-    loop, home = asyncio.get_running_loop(), threading.get_ident()
-
-    def report(text: str) -> None:
-        event = ToolProgressed(call_id, text)
-        if threading.get_ident() == home:
-            controller.emit(event)
-            return
-        with suppress(RuntimeError):  # an abandoned thread may outlive the loop
-            loop.call_soon_threadsafe(controller.emit, event)
-
-    return report
 
 
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:

@@ -14,7 +14,8 @@ from octo_lab.bus.lanes import Lanes
 from octo_lab.core.errors import OctoError, Rejected
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, Told
-from octo_lab.session.run import Job, RunningTurn, Stopper, TurnParts, begin, run
+from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
+from octo_lab.session.run import begin, run
 
 Tell = Callable[[InboundMessage, Told], None]
 

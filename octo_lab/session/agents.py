@@ -1,0 +1,65 @@
+"""Makes the agent of one turn: its tools, its approver, what its calls may know."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+
+from octo_lab.agent.loop import Agent
+from octo_lab.core.events import ToolProgressed
+from octo_lab.core.messages import ToolCall
+from octo_lab.session.approvals import Asker, TurnApprover
+from octo_lab.session.ask import AskPolicy
+from octo_lab.session.parts import RunningTurn, TurnParts
+from octo_lab.session.turn import TurnController
+from octo_lab.tools.tool import Tool, ToolContext
+
+
+def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Agent:
+    message, controller = turn.job.message, turn.controller
+    asker = Asker(
+        address=message.address,
+        session=turn.job.session.id,
+        emit=controller.emit,
+        attended=not message.options.headless and parts.attended(message.address),
+        named=frozenset(message.options.tools or ()),
+    )
+    return Agent(
+        provider=turn.model.provider,
+        tools=tools,
+        approver=TurnApprover(parts.desk, asker),
+        context=partial(_tool_context, parts.policy, turn),
+        limits=parts.policy.limits_for(message),
+    )
+
+
+def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall) -> ToolContext:
+    address = turn.job.message.address
+    return ToolContext(
+        workspace=policy.workspace,
+        private=policy.private,
+        channel=address.channel,
+        chat_id=address.chat_id,
+        session=str(turn.job.session.key),
+        turn_id=turn.row.id,
+        call_id=call.id,
+        report=_reporter(turn.controller, call.id),
+    )
+
+
+def _reporter(controller: TurnController, call_id: str) -> Callable[[str], None]:
+    """Progress of one call, from whatever thread its tool runs in."""
+    loop, home = asyncio.get_running_loop(), threading.get_ident()
+
+    def report(text: str) -> None:
+        event = ToolProgressed(call_id, text)
+        if threading.get_ident() == home:
+            controller.emit(event)
+            return
+        with suppress(RuntimeError):  # an abandoned thread may outlive the loop
+            loop.call_soon_threadsafe(controller.emit, event)
+
+    return report

@@ -1,0 +1,75 @@
+"""What a turn is made with and what it is while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import anyio
+
+from octo_lab.agent.transcript import Transcript
+from octo_lab.bus.latest import Latest
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import InboundMessage
+from octo_lab.core.turns import TurnSnapshot
+from octo_lab.session.approvals import ApprovalDesk
+from octo_lab.session.ask import AskPolicy
+from octo_lab.session.models import ChosenModel, ModelSource
+from octo_lab.session.turn import TurnController
+from octo_lab.storage.database import Database
+from octo_lab.storage.sessions import SessionRow
+from octo_lab.storage.turns import TurnRow
+from octo_lab.tools.tool import Tool
+
+
+class Show(Protocol):
+    """Delivers a turn while it runs; see ``bus.delivery.Delivery.show``."""
+
+    async def __call__(self, origin: InboundMessage, turn: Latest[TurnSnapshot]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnParts:
+    """What every turn of this runtime is made with. ``attended``: somebody there can answer."""
+
+    database: Database
+    owner: str
+    policy: AskPolicy
+    models: ModelSource
+    tools: Iterable[Tool]
+    desk: ApprovalDesk
+    show: Show
+    attended: Callable[[ChatAddress], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A message on its way to the dialog that will answer it."""
+
+    message: InboundMessage
+    session: SessionRow
+
+
+class Stopper:
+    """Ends one turn from outside, also before it has begun."""
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.state: Literal["cancelled", "interrupted"] = "interrupted"
+
+    def stop(self, state: Literal["cancelled", "interrupted"] = "cancelled") -> None:
+        self.state = state
+        self.scope.cancel()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningTurn:
+    """A turn at work."""
+
+    job: Job
+    row: TurnRow
+    model: ChosenModel
+    controller: TurnController
+    stopper: Stopper
+    transcript: Transcript = field(default_factory=Transcript)

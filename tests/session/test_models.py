@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from octo_lab.core.errors import ConfigError, UsageError
+from octo_lab.llm.client import ModelHttp
+from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
+from octo_lab.llm.secret import Secret
+from octo_lab.session.models import OPEN_MODELS, ConfiguredModels, OneModel
+from octo_lab.testing.providers import ScriptedProvider
+
+KEY = ProviderFacts(api_key=Secret("sk-0123456789abcdef"))
+
+
+def models(**facts: ProviderFacts) -> ConfiguredModels:
+    setup = ModelSetup(http=ModelHttp(), providers=facts)
+    return ConfiguredModels(setup, builtin_providers())
+
+
+def test_a_model_is_named_or_the_usual_one() -> None:
+    connected = models(openai=KEY)
+
+    assert connected.choose(None).name == "openai/gpt-4o"
+    assert connected.choose("gpt-4o-mini").name == "openai/gpt-4o-mini"
+    assert connected.choose(None).note == ""
+
+
+def test_without_any_model_the_offline_helper_answers_and_says_so() -> None:
+    chosen = models().choose(None)
+
+    assert chosen.name.startswith("offline/")
+    assert "offline" in chosen.note
+
+
+def test_what_cannot_be_used_is_refused_with_the_next_step() -> None:
+    with pytest.raises(ConfigError) as keyless:
+        models().choose("openai/gpt-4o")
+    with pytest.raises(UsageError) as unknown:
+        models().choose("nonesuch/x")
+
+    assert (keyless.value.message, unknown.value.message) == (
+        "No key for 'openai'",
+        "No provider named 'nonesuch'",
+    )
+    assert keyless.value.hint
+    assert unknown.value.hint
+
+
+def test_only_usable_models_are_offered() -> None:
+    assert "openai/gpt-4o" not in models().names()
+    assert "openai/gpt-4o" in models(openai=KEY).names()
+
+
+def test_an_adapter_is_made_once_and_only_so_many_are_kept() -> None:
+    connected = models(openai=KEY)
+    first = connected.choose("openai/a").provider
+
+    assert connected.choose("openai/a").provider is first
+    for number in range(OPEN_MODELS):
+        connected.choose(f"openai/{number}")
+    assert connected.choose("openai/a").provider is not first
+
+
+@pytest.mark.anyio
+async def test_a_provider_of_ones_own_is_the_only_model(tmp_path: Path) -> None:
+    own = OneModel(ScriptedProvider())
+
+    assert own.choose("anything").name == "scripted/script"
+    assert own.names() == ("scripted/script",)
+    with pytest.raises(UsageError, match="recorded or replayed"):
+        await own.use_cassette("record", tmp_path / "x")
