@@ -53,11 +53,14 @@ async def test_an_error_of_the_block_is_raised_as_it_is_after_the_tasks_ended() 
         finally:
             ended.append("endless")
 
-    with pytest.raises(ZeroDivisionError):
+    async def fail() -> None:
         async with stage() as tasks:
             tasks.start_soon(endless)
             await anyio.wait_all_tasks_blocked()
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
 
     assert ended == ["endless"]
 
@@ -66,9 +69,12 @@ async def test_a_crash_of_a_task_ends_the_block() -> None:
     async def crash() -> None:
         raise ZeroDivisionError
 
-    with pytest.raises(ExceptionGroup) as caught:
+    async def work() -> None:
         async with stage() as tasks:
             tasks.start_soon(crash)
             await anyio.sleep_forever()
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await work()
 
     assert caught.group_contains(ZeroDivisionError)
