@@ -179,14 +179,8 @@ def _asked(pid: int) -> float | None:
 
 @cache
 def _boot_id() -> str:
+    """Tells two boots apart where start times count from the boot; else there is no need."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
-        return _boot_minute()
-
-
-def _boot_minute() -> str:
-    import psutil  # only where there is no /proc: 10 ms
-
-    # The clock may be set a little; a machine does not boot twice in that time.
-    return str(round(psutil.boot_time() / 60))
+        return ""

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    RowMapping,
+    Row,
     and_,
     bindparam,
     delete,
@@ -269,30 +269,30 @@ def _of_chat(address: ChatAddress, workspace: str | None) -> ColumnElement[bool]
 
 
 def _one(db: Connection, statement: Any, session_id: str) -> SessionRow | None:
-    row = db.execute(statement, {"id": session_id}).mappings().first()
+    row = db.execute(statement, {"id": session_id}).first()
     return None if row is None else _session_of(row)
 
 
 def _first(db: Connection, statement: Any) -> SessionRow | None:
-    row = db.execute(statement).mappings().first()
+    row = db.execute(statement).first()
     return None if row is None else _session_of(row)
 
 
 def _all(db: Connection, statement: Any) -> list[SessionRow]:
-    return [_session_of(row) for row in db.execute(statement).mappings()]
+    return [_session_of(row) for row in db.execute(statement)]
 
 
-def _session_of(row: RowMapping) -> SessionRow:
+def _session_of(row: Row[Any]) -> SessionRow:
     return SessionRow(
-        id=row["id"],
-        address=ChatAddress(profile=row["profile"], channel=row["channel"], chat_id=row["chat_id"]),
-        title=row["title"],
-        workspace=row["workspace"],
-        head=row["head"],
-        cursor=row["cursor"],
-        archived=row["archived"],
-        model=row["model"],
-        turns=row["turns"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
+        id=row.id,
+        address=ChatAddress(profile=row.profile, channel=row.channel, chat_id=row.chat_id),
+        title=row.title,
+        workspace=row.workspace,
+        head=row.head,
+        cursor=row.cursor,
+        archived=row.archived,
+        model=row.model,
+        turns=row.turns,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
     )
