@@ -114,4 +114,5 @@ class Asking:
         if self._stopped == TIMED_OUT:
             error = f"No complete answer within {self._question.timeout:g} s"
             return Outcome(code=TIMED_OUT, error=error, hint="allow more with --timeout")
-        return Outcome(code=self._stopped or FAILED, error="Stopped before the answer was complete")
+        error = "Stopped before the answer was complete"
+        return Outcome(code=self._stopped or FAILED, error=error, hint="ask again to go on")

@@ -11,7 +11,7 @@ import pytest
 
 from octo_lab.testing.llm_script import Turn, call, calls, last_text, says
 from octo_lab.testing.llm_server import LlmServer
-from tests.cli.octo import Done, Octo, ended
+from tests.cli.octo import STOPPED, Done, Octo, ended
 
 ENDLESS = says(*(f"word{n} " for n in range(1000)), delay=0.05)
 
@@ -137,7 +137,7 @@ def test_a_signal_stops_the_turn_keeps_what_came_and_closes_the_stream(
     done = ended(process)
     assert done.code == code
     assert done.out.startswith("word0 word1 ")
-    assert done.err == "octo: Stopped before the answer was complete\n"
+    assert done.err == STOPPED
     assert server.wait_until(lambda: len(server.disconnects) == 1)
     octo.with_model(server)("run", "-s", "trip", "go on")
     kept = [m["content"] for m in server.requests[1].body["messages"] if m["role"] == "assistant"]
