@@ -15,7 +15,7 @@ from octo_lab.notebook.cards import show_text
 from octo_lab.notebook.cell_turn import CellTurn
 from octo_lab.notebook.compose import Given, ask_options, compose
 from octo_lab.notebook.host import SENDER, Runtime
-from octo_lab.notebook.interrupted import TurnInterrupted
+from octo_lab.notebook.interrupted import TurnCancelled, TurnInterrupted
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.outcome import keep_outcome
 from octo_lab.notebook.place import Place
@@ -34,6 +34,7 @@ class Question:
     cell: CellTurn
     turn: Turn
     given: Given
+    blocking: bool
 
     @property
     def in_background(self) -> bool:
@@ -85,7 +86,9 @@ class Asking:
         )
         runtime.ask(cell)
         turn = Turn(text, cell.done, running=cell, headless=place.headless)
-        return Question(runtime=runtime, cell=cell, turn=turn, given=parsed.given)
+        return Question(
+            runtime=runtime, cell=cell, turn=turn, given=parsed.given, blocking=blocking
+        )
 
     def _slot(self, place: Place) -> str:
         """The cell's id; the second ask of one run of a cell has a place of its own."""
@@ -108,7 +111,7 @@ class Asking:
             return question.turn
         _tell(question.cell)
         if question.cell.interrupted:
-            _end_cell(self._shell, quiet_end=quiet_end)
+            _end_cell(self._shell, question, quiet_end=quiet_end)
         headless = question.cell.headless
         keep_outcome(self._shell, question.turn, question.given, headless=headless)
         if question.given.get("quiet") and question.turn.error:
@@ -124,10 +127,13 @@ def _tell(cell: CellTurn) -> None:
         show_text(said.text)
 
 
-def _end_cell(shell: InteractiveShell, *, quiet_end: bool) -> None:
+def _end_cell(shell: InteractiveShell, question: Question, *, quiet_end: bool) -> None:
     """After an interrupt: nothing more of this cell runs, nor of what is queued behind it."""
     if not quiet_end:
-        raise TurnInterrupted
+        raise TurnInterrupted if question.blocking else TurnCancelled
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        task.uncancel()
     kernel = getattr(shell, "kernel", None)
     abort = getattr(kernel, "_abort_queues", None)
     if kernel is not None and abort is not None:

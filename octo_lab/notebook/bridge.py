@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import signal
+import sys
 import threading
-import warnings
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
+from types import FrameType
 from typing import Any
 
 import anyio
 
 from octo_lab.notebook.main_call import Around, Interrupted, MainCall
 
+PATCHED = (
+    "octo_lab: an async tool ran while a call blocked the kernel's loop; nest_asyncio2 patches "
+    "asyncio until the kernel restarts. Top-level %octo needs no patch.\n"
+)
+OLD_PATCH = (
+    "octo_lab: nest_asyncio was applied here; on ipykernel 7 it loses queued cells. "
+    "Use nest_asyncio2 instead.\n"
+)
 PATIENCE = 50  # interrupts, one each 0.1 s, before work that swallows them is left alone
 
 
@@ -95,7 +105,7 @@ class Bridge:
             if call := self._next():
                 rest = call.run()
                 if rest is not None:
-                    run_reentrantly(rest)
+                    run_reentrantly(rest, call.context)
                 continue
             with self._news:
                 if not self._calls and not is_done():
@@ -107,7 +117,9 @@ class Bridge:
             self._news.notify_all()
 
 
-def run_reentrantly(work: Coroutine[Any, Any, None]) -> None:
+def run_reentrantly(
+    work: Coroutine[Any, Any, None], context: contextvars.Context | None = None
+) -> None:
     """Run a coroutine to its end on this thread, even inside its running loop.
 
     The one place that patches a loop: an async tool may use objects bound to the kernel's loop,
@@ -117,10 +129,20 @@ def run_reentrantly(work: Coroutine[Any, Any, None]) -> None:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         with asyncio.Runner() as runner:
-            runner.run(work)
+            runner.run(work, context=context)
         return
     _allow_nesting(loop)
-    loop.run_until_complete(work)
+    task = loop.create_task(work, context=context)
+
+    def cancel(number: int, frame: FrameType | None) -> None:
+        """Between two steps of the work; an error raised there would lose the task."""
+        loop.call_soon_threadsafe(task.cancel)
+
+    before = signal.signal(signal.SIGINT, cancel)
+    try:
+        loop.run_until_complete(task)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _allow_nesting(loop: asyncio.AbstractEventLoop) -> None:
@@ -128,15 +150,7 @@ def _allow_nesting(loop: asyncio.AbstractEventLoop) -> None:
 
     if getattr(loop, "_nest_patched", False):
         return
-    if getattr(asyncio, "_nest_patched", False) and not hasattr(asyncio, "_nest_asyncio2"):
-        warnings.warn(
-            "nest_asyncio was applied here; on ipykernel 7 it loses queued cells. "
-            "Use nest_asyncio2 in its place.",
-            stacklevel=2,
-        )
+    if getattr(asyncio, "_nest_patched", False) and "nest_asyncio" in sys.modules:
+        sys.stderr.write(OLD_PATCH)
     nest_asyncio2.apply(loop)
-    warnings.warn(
-        "An async tool ran while a call blocked this loop: asyncio is patched by nest_asyncio2 "
-        "until the kernel restarts. Await the call at the top level of a cell to avoid it.",
-        stacklevel=2,
-    )
+    sys.stderr.write(PATCHED)

@@ -26,19 +26,19 @@ PICTURES = ("image/png", "image/jpeg", "image/gif")
 class Bounded(io.TextIOBase):
     """A text stream that keeps the beginning and the end of what is written to it.
 
-    Only the thread that made it is caught; what others print goes where it went before.
+    Only ``thread`` is caught; what others print goes where it went before.
     """
 
     def __init__(self, before: Any) -> None:
         self._before = before
-        self._thread = threading.get_ident()
+        self.thread = 0
         self._head: list[str] = []
         self._tail = ""
         self._room = LIMIT
         self._lost = 0
 
     def write(self, text: str) -> int:
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != self.thread:
             self._before.write(text)
             return len(text)
         taken = text[: self._room]
@@ -76,6 +76,7 @@ class Capture:
 
     @contextmanager
     def around(self) -> Iterator[None]:
+        self.stdout.thread = threading.get_ident()
         with (
             contextlib.redirect_stdout(self.stdout),
             contextlib.redirect_stderr(self.stdout),

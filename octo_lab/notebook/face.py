@@ -18,6 +18,7 @@ from octo_lab.notebook.asking import Asking
 from octo_lab.notebook.bridge import Bridge
 from octo_lab.notebook.channel import NAME, NotebookChannel
 from octo_lab.notebook.host import Runtime
+from octo_lab.notebook.interrupted import TurnCancelled
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.place import Place, chat_id, current_place, folder
 from octo_lab.notebook.running import close_before_exit
@@ -92,12 +93,18 @@ class Face:
     async def run(self, parsed: Parsed, *, quiet_end: bool) -> Turn | None:
         """What an awaited ``%octo`` does; ``quiet_end``: an interrupt ends the cell in silence."""
         check_may_ask()
-        await asyncio.wait({asyncio.wrap_future(self.runtime().opened)})
+        await self._opened()
         if said_by_word(self, parsed):
             return None
         question = self._asking.begin(self.runtime(), parsed, self.place(), blocking=False)
         await question.wait()
         return self._asking.conclude(question, quiet_end=quiet_end)
+
+    async def _opened(self) -> None:
+        try:
+            await asyncio.wait({asyncio.wrap_future(self.runtime().opened)})
+        except asyncio.CancelledError:
+            raise TurnCancelled from None
 
     def run_blocking(self, parsed: Parsed) -> Turn | None:
         """What ``%octo`` does where nothing can be awaited."""

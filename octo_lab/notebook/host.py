@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import anyio
+from anyio.abc import TaskGroup
 from anyio.from_thread import BlockingPortal
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -26,7 +27,7 @@ SENDER = "notebook"
 
 
 class Runtime:
-    """One per kernel. Every method may be called from any thread but the runtime's own.
+    """One per kernel. Every method may be called from any thread.
 
     ``opened`` holds the app once it runs, or the OctoError that kept it from running.
     """
@@ -43,6 +44,7 @@ class Runtime:
         self.opened: Future[App] = Future()
         self._setup = setup
         self._portal: BlockingPortal | None = None
+        self._tasks: TaskGroup | None = None
         self._thread = threading.Thread(target=self._run, name="octo-loop", daemon=True)
 
     def start(self) -> None:
@@ -64,18 +66,38 @@ class Runtime:
 
     async def _serve(self) -> None:
         async with BlockingPortal() as portal, open_app(self._setup) as app:
-            self._portal = portal
-            self.opened.set_result(app)
-            await portal.sleep_until_stopped()
+            async with anyio.create_task_group() as tasks:
+                self._portal, self._tasks = portal, tasks
+                self.opened.set_result(app)
+                await portal.sleep_until_stopped()
+                tasks.cancel_scope.cancel()
 
     def submit(self, work: Callable[..., Coroutine[Any, Any, Any]], *args: Any) -> Future[Any]:
         """Run an async function on the runtime's loop; raises OctoError if it is not open."""
         self.opened.result()
+        if threading.current_thread() is self._thread:
+            return self._submit_here(work, *args)
         assert self._portal is not None
         try:
             return self._portal.start_task_soon(work, *args)
         except RuntimeError:
             raise OctoError("The runtime was closed", hint="restart the kernel") from None
+
+    def _submit_here(
+        self, work: Callable[..., Coroutine[Any, Any, Any]], *args: Any
+    ) -> Future[Any]:
+        """From the runtime's own thread, where a portal cannot be used."""
+        future: Future[Any] = Future()
+
+        async def fulfil() -> None:
+            try:
+                future.set_result(await work(*args))
+            except OctoError as exc:
+                future.set_exception(exc)
+
+        assert self._tasks is not None
+        self._tasks.start_soon(fulfil)
+        return future
 
     def control(self, control: Control) -> Future[ControlReply]:
         """Run a control of this notebook's chat."""

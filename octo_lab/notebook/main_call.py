@@ -53,6 +53,7 @@ class MainCall:
         self._work = work
         self._around = around
         self._inside = False
+        self._missed = False
         self._reason = ""
         self._killing = threading.Lock()
         self._task: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
@@ -117,10 +118,14 @@ class MainCall:
         finally:
             with self._killing:
                 signal.signal(signal.SIGINT, before)
+        if self._missed:
+            raise KeyboardInterrupt
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
+        """Raise inside the work; on its way in or out, remember to raise after it."""
         if self._inside:
             raise KeyboardInterrupt
+        self._missed = True
 
 
 @types.coroutine

@@ -25,9 +25,6 @@ async def wait_awaited(cell: CellTurn, *, ticking: bool) -> None:
         while not ended.done():
             await asyncio.wait({ended}, timeout=TICK if ticking else None)
     except asyncio.CancelledError:
-        task = asyncio.current_task()
-        assert task is not None
-        task.uncancel()
         cell.interrupted = True
         cell.stop()
         await asyncio.wait({ended}, timeout=STOP_SECONDS)

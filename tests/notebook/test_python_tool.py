@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from octo_lab.testing.llm_script import call, calls, says
+from octo_lab.testing.llm_server import LlmServer
+from tests.notebook.kernels import Kernel, Ran
+
+pytestmark = pytest.mark.kernel
+
+ALLOWED = "-t python -t list_variables -t inspect_variable"
+
+
+@pytest.fixture(autouse=True)
+def unscripted(model: LlmServer) -> Iterator[None]:
+    """What one test scripted and did not use is nothing to the next."""
+    yield
+    model._answers.clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started(octo: Kernel) -> None:
+    octo.run("%octo status")
+
+
+def ask(octo: Kernel, model: LlmServer, code: str, **more: Any) -> tuple[str, Ran]:
+    """Have the model run ``code``; what the tool gave back, and the cell."""
+    model.script(calls(call("python", code=code)), says("done"))
+    ran = octo.run(f"turn = %octo {ALLOWED} go", stdin=False, **more)
+    return tool_message(model), ran
+
+
+def tool_message(model: LlmServer) -> str:
+    messages = model.requests[-1].body["messages"]
+    return str([m for m in messages if m["role"] == "tool"][-1]["content"])
+
+
+def test_the_agent_computes_in_the_users_namespace(octo: Kernel, model: LlmServer) -> None:
+    octo.run("x = 20")
+    said, _ = ask(octo, model, "y = x * 2\nprint('printed')\ny + 2")
+    assert said == "printed\n42"
+    assert octo.run("y").value == "40"
+
+
+def test_in_out_underscore_and_count_stay_as_they_are(octo: Kernel, model: LlmServer) -> None:
+    octo.run("'kept'")
+    before = octo.run("(_, len(In), len(Out))")
+    said, _ = ask(octo, model, "1\n2\n3")
+    after = octo.run("(_oh[max(k for k in _oh if k < len(In) - 2)], len(In), len(Out))")
+    assert said == "3"
+    assert before.value.startswith("('kept'")
+    assert "3" not in str(octo.run("[v for v in Out.values()]").value).split(",")
+    counts = before.reply["execution_count"], after.reply["execution_count"]
+    assert counts[1] - counts[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("%pwd\n%time 1 + 1", "2"),
+        ("!echo from the shell", "from the shell"),
+        ("import asyncio\nawait asyncio.sleep(0.01)\n'awaited'", "'awaited'"),
+        ("import asyncio\nz = await asyncio.sleep(0.01, 7)\nz + 1", "8"),
+        ("async def g():\n    return 5\nawait g()", "5"),
+        ("print('a', end='')\nimport sys\nprint('b', file=sys.stderr)", "ab"),
+        ("from IPython.display import display\ndisplay({'a': 1})\n'last'", "{'a': 1}\n'last'"),
+        ("q = 1", "Done; no output."),
+        ("q;", "Done; no output."),
+        ("import pandas as pd\npd.DataFrame({'a': [1, 2]})", "   a\n0  1\n1  2"),
+    ],
+)
+def test_code_means_what_it_means_in_a_cell(
+    octo: Kernel, model: LlmServer, code: str, said: str
+) -> None:
+    given, _ = ask(octo, model, code)
+    assert said in given
+
+
+def test_figures_are_pictures_for_the_model_and_no_output_of_the_cell(
+    octo: Kernel, model: LlmServer
+) -> None:
+    code = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.title('t')"
+    _, ran = ask(octo, model, code)
+    pictures = octo.run("[(m.mime, m.data[:4]) for m in turn.tool_calls[0].media]").value
+    assert pictures == "[('image/png', b'\\x89PNG')]"
+    assert not [o for o in ran.outputs if "image/png" in o["content"].get("data", {})]
+
+
+def test_an_error_is_a_traceback_of_the_code_alone(octo: Kernel, model: LlmServer) -> None:
+    said, ran = ask(octo, model, "print('before')\ndef f():\n    return 1 / 0\nf()")
+    assert "before" in said
+    assert "return 1 / 0" in said
+    assert "ZeroDivisionError: division by zero" in said
+    assert "octo_lab" not in said
+    assert ran.status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("input('?')", "input() is not available"),
+        ("exit()", "exit() is not available"),
+        ("import sys\nsys.exit(3)", "exit() is not available"),
+        ("def x(:", "SyntaxError"),
+        ("%octo hello", "cannot ask the agent"),
+        ("raise KeyError('k')", "KeyError: 'k'"),
+    ],
+)
+def test_what_cannot_work_is_a_clear_error(
+    octo: Kernel, model: LlmServer, code: str, why: str
+) -> None:
+    said, _ = ask(octo, model, code)
+    assert why in said
+    assert octo.run("1 + 1").value == "2"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while True: pass",
+        "import time\ntime.sleep(60)",
+        "import asyncio\nwhile True: await asyncio.sleep(0)",
+        "import asyncio\nawait asyncio.sleep(60)",
+        "import asyncio\nawait asyncio.sleep(0)\nwhile True: pass",
+        "import subprocess\nsubprocess.run(['sleep', '60'])",
+        "while True:\n    try:\n        while True: pass\n    except BaseException: n = 1; break\nn",
+    ],
+)
+@pytest.mark.parametrize("form", ["awaited", "blocking"])
+def test_an_interrupt_ends_endless_code(
+    octo: Kernel, model: LlmServer, code: str, form: str
+) -> None:
+    model.script(calls(call("python", code=f"began = 1\n{code}")), says("never"))
+    cell = f"%octo {ALLOWED} go"
+    octo.run("began = 0")
+    sent = octo.send(cell if form == "awaited" else f"def f():\n    {cell}\nf()", stdin=False)
+    time.sleep(0.7)
+    began = time.monotonic()
+    octo.interrupt()
+    ran = octo.collect(sent, wait=10)
+    took = time.monotonic() - began
+    assert "Traceback" not in ran.everything
+    assert took < 2.0  # an interrupt that did not work takes 60 s and more
+    assert octo.run("began").value == "1"
+
+
+def test_the_timeout_of_a_turn_ends_endless_code(octo: Kernel, model: LlmServer) -> None:
+    model.script(calls(call("python", code="while True: pass")), says("never"))
+    began = time.monotonic()
+    ran = octo.run(f"%octo {ALLOWED} --timeout 1 go", stdin=False)
+    assert time.monotonic() - began < 4.0
+    assert ran.status == "ok"
+    assert octo.run("1 + 1").value == "2"
+
+
+def test_a_huge_output_is_bounded_and_says_so(octo: Kernel, model: LlmServer) -> None:
+    said, _ = ask(octo, model, "print('x' * 50_000_000)\nprint('the end')")
+    assert len(said) < 60_000
+    assert "omitted" in said
+    assert "the end" in said
+
+
+def test_variables_are_listed_and_inspected(octo: Kernel, model: LlmServer) -> None:
+    octo.run(
+        "import pandas as pd\n"
+        "df = pd.DataFrame({'a': [1, None, 3], 'b': list('xyz')})\n"
+        "class Bad:\n    def __repr__(self): raise RuntimeError('no')\n"
+        "bad = Bad()"
+    )
+    model.script(
+        calls(call("list_variables"), call("inspect_variable", name="df", id="call_2")),
+        calls(call("inspect_variable", name="bad"), call("inspect_variable", name="no", id="c2")),
+        says("done"),
+    )
+    octo.run(f"%octo {ALLOWED} go", stdin=False)
+    tools = [m["content"] for m in model.requests[-1].body["messages"] if m["role"] == "tool"]
+    listed, frame, bad, missing = tools[-4:]
+    assert "df: DataFrame (3, 2)" in listed
+    assert "bad: Bad (its repr raised RuntimeError)" in listed
+    assert "3 rows x 2 columns" in frame
+    assert "a: float64" in frame
+    assert "missing values: a 1" in frame
+    assert "its description raised RuntimeError" in bad
+    assert "No variable is called 'no'" in missing
+
+
+def test_headless_the_tool_is_denied_unless_named(octo: Kernel, model: LlmServer) -> None:
+    model.script(calls(call("python", code="denied = 1")), says("done"))
+    octo.run("%octo go", stdin=False)
+    assert "denied" in tool_message(model)
+    assert "NameError" in octo.run("denied").error
+
+
+@pytest.mark.parametrize(("answer", "result"), [("o", "1"), ("d", "NameError")])
+def test_a_blocking_call_asks_by_input(
+    octo: Kernel, model: LlmServer, answer: str, result: str
+) -> None:
+    model.script(calls(call("python", code=f"asked_{answer} = 1")), says("done"))
+    prompts: list[str] = []
+
+    def reply(prompt: str) -> str:
+        prompts.append(prompt)
+        return answer
+
+    octo.run("def f():\n    %octo go\nf()", answer=reply)
+    assert len(prompts) == 1
+    assert f"asked_{answer} = 1" in prompts[0]
+    assert result in octo.run(f"asked_{answer}").everything
+
+
+def test_an_awaited_cell_without_buttons_asks_by_input_too(octo: Kernel, model: LlmServer) -> None:
+    model.script(
+        calls(call("python", code="once = 1")), calls(call("python", code="again = 2")), says("ok")
+    )
+    asked: list[str] = []
+    octo.run("%octo go", answer=lambda prompt: asked.append(prompt) or "s")  # type: ignore[func-returns-value]
+    assert len(asked) == 1
+    assert octo.run("once + again").value == "3"
+
+
+def test_json_of_the_turn_has_its_calls(octo: Kernel, model: LlmServer) -> None:
+    ask(octo, model, "40 + 2")
+    data = json.loads(octo.run("import json\nprint(json.dumps(turn.to_dict()))").printed)
+    assert data["state"] == "completed"
+    assert [
+        (b["name"], b["state"], b["output"]) for b in data["blocks"] if b["kind"] == "tool"
+    ] == [("python", "ok", "42")]
