@@ -36,6 +36,8 @@ from octo_lab.llm.client import ModelHttp
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
 from octo_lab.llm.secret import Secret
+from octo_lab.security.logs import log_file
+from octo_lab.security.redact import secret_values
 from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, Commands
@@ -60,6 +62,7 @@ from octo_lab.tools.registry import builtin_tools, plugin_tools
 from octo_lab.tools.tool import Tool
 
 DATABASE = "octo_lab.db"
+LOG = "octo_lab.log"
 TURN_GRACE = 2.0
 SHOW_GRACE = 1.5
 HTTP_GRACE = 1.0
@@ -129,6 +132,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
     """Start every part, join them, and stop them in reverse; raises StorageError, ConfigError."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(_database(setup))
+        await stack.enter_async_context(log_file(setup.data_folder / LOG, _secrets(setup)))
         http = await stack.enter_async_context(_model_http())
         owner = await stack.enter_async_context(_owner(database))
         channels, bus = Channels(setup.channels), Bus()
@@ -170,6 +174,12 @@ async def _database(setup: Setup) -> AsyncGenerator[Database]:
     where = setup.settings.database or setup.data_folder / DATABASE
     async with open_database(where, media=setup.data_folder / "media") as database:
         yield database
+
+
+def _secrets(setup: Setup) -> list[str]:
+    """What must never be seen in the log."""
+    keys = (provider.api_key for provider in setup.settings.providers.values())
+    return [*secret_values(setup.environ), *(key.get_secret_value() for key in keys if key)]
 
 
 @asynccontextmanager

@@ -49,4 +49,4 @@ async def once(send: Send, seconds: float) -> None:
         raise DeliveryRejected(f"The channel did not finish within {seconds:g} s") from None
     except Exception as exc:
         logger.exception("a channel failed")
-        raise DeliveryRejected("The channel failed", hint="see the log") from exc
+        raise DeliveryRejected("The channel failed", hint="see the log in the data folder") from exc

@@ -118,7 +118,11 @@ class Bus:
             return Told(text=f"No answer within {self._deadline:.0f} s", failed=True)
         except Exception:
             logger.exception("control %s failed", type(request.control).__name__)
-            return Told(text="This failed inside octo_lab", failed=True, hint="see the log")
+            return Told(
+                text="This failed inside octo_lab",
+                failed=True,
+                hint="see the log in the data folder",
+            )
 
     def _refuse_controls(self) -> None:
         self._controls.close()

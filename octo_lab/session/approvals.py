@@ -107,7 +107,7 @@ class TurnApprover:
         """The decision; raises ToolDenied, with the way to allow it, where none can be asked."""
         rule = self._desk.policy.rules.get(question.call.name, "ask")
         if rule == "deny":
-            raise self._refused(question.call.name, "the settings deny it")
+            raise self._refused(question, "the settings deny it", _setting(question))
         if rule == "allow":
             return "once"
         async with self._locks.setdefault(question.scope, anyio.Lock()):
@@ -117,9 +117,16 @@ class TurnApprover:
                 return await self._desk.ask(self._asker, question)
         if question.call.name in self._asker.named:
             return "once"
-        raise self._refused(question.call.name, "nobody can be asked here")
+        hint = f"name it in the question: --tools {question.call.name}"
+        if question.call.name in self._desk.policy.rules:
+            hint = f"{hint}, or {_setting(question)}"
+        raise self._refused(question, "nobody can be asked here", hint)
 
-    def _refused(self, tool: str, why: str) -> ToolDenied:
-        hint = f"allow it with the option --tools {tool}, or in the settings under tools"
-        self._asker.emit(Noticed(f"{tool!r} was denied: {why} ({hint})."))
-        return ToolDenied(f"{tool!r} was denied: {why}", hint="go on without it")
+    def _refused(self, question: Question, why: str, hint: str) -> ToolDenied:
+        what = f"{question.call.name!r} was denied: {why}"
+        self._asker.emit(Noticed(f"{what}. To allow it, {hint}."))
+        return ToolDenied(what, hint="go on without it")
+
+
+def _setting(question: Question) -> str:
+    return f'set tools.{question.call.name} to "allow" in .octo/config.json'

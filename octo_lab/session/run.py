@@ -46,7 +46,11 @@ class _Outcome:
     hint: str = ""
 
 
-_BROKEN = _Outcome(state="failed", error="The turn failed inside octo_lab", hint="see the log")
+_BROKEN = _Outcome(
+    state="failed",
+    error="The turn failed inside octo_lab",
+    hint="see the log in the data folder",
+)
 
 
 async def begin(

@@ -21,7 +21,11 @@ Tell = Callable[[InboundMessage, Told], None]
 
 NOT_BEGUN = Told(text="Stopped before it began.")
 CLOSED = Told(text="octo_lab is closing; this was not asked", failed=True, hint="ask it again")
-FAILED = Told(text="This failed inside octo_lab", failed=True, hint="see the log")
+FAILED = Told(
+    text="This failed inside octo_lab",
+    failed=True,
+    hint="see the log in the data folder",
+)
 
 logger = logging.getLogger(__name__)
 

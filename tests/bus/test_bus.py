@@ -113,7 +113,11 @@ async def test_a_failing_control_is_answered_in_words(bus: Bus) -> None:
         tasks.cancel_scope.cancel()
 
     assert expected == Told(text="no such session", failed=True, hint="see /sessions")
-    assert defect == Told(text="This failed inside octo_lab", failed=True, hint="see the log")
+    assert defect == Told(
+        text="This failed inside octo_lab",
+        failed=True,
+        hint="see the log in the data folder",
+    )
 
 
 async def test_a_control_that_takes_too_long_is_answered() -> None:

@@ -141,13 +141,17 @@ async def test_settings_decide_without_asking() -> None:
 
 
 async def test_where_nobody_can_be_asked_the_answer_is_no_with_the_way_to_a_yes() -> None:
-    turn = Turn(ApprovalDesk(ApprovalPolicy()), attended=False)
+    turn = Turn(ApprovalDesk(ApprovalPolicy(rules={"python": "ask"})), attended=False)
+    other = Turn(ApprovalDesk(ApprovalPolicy()), attended=False)
 
-    with pytest.raises(ToolDenied, match="nobody can be asked here"):
-        await turn.approver.approve(QUESTION)
-    [notice] = turn.events
-    assert isinstance(notice, Noticed)
-    assert "--tools python" in notice.text
+    for asking in (turn, other):
+        with pytest.raises(ToolDenied, match="nobody can be asked here"):
+            await asking.approver.approve(QUESTION)
+    way = "'python' was denied: nobody can be asked here. To allow it, name it in the question: "
+    assert other.events == [Noticed(f"{way}--tools python.")]
+    assert turn.events == [
+        Noticed(f'{way}--tools python, or set tools.python to "allow" in .octo/config.json.')
+    ]
 
 
 async def test_a_tool_named_for_the_turn_is_allowed_where_nobody_can_be_asked() -> None:

@@ -253,7 +253,10 @@ async def test_a_defect_ends_the_turn_not_the_runtime(tmp_path: Path) -> None:
         turns = [await channel.turn(await channel.ask("hi")) for _ in range(2)]
 
     assert [(t.state, t.error) for t in turns] == [
-        ("failed", ErrorBlock("The turn failed inside octo_lab", "see the log"))
+        (
+            "failed",
+            ErrorBlock("The turn failed inside octo_lab", "see the log in the data folder"),
+        )
     ] * 2
 
 
