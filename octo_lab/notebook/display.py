@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from contextvars import copy_context
-from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
-from IPython.display import publish_display_data
-
-from octo_lab.core.ids import new_id
 from octo_lab.core.mail import Control
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.notebook.panels.live import LiveTurn, shape
+from octo_lab.notebook.panels.output import Output
 from octo_lab.notebook.panels.pace import Pace
 from octo_lab.notebook.panels.widget import VIEW_MIME, is_built
 from octo_lab.notebook.render import render_turn
@@ -54,29 +50,11 @@ def open_display(
     return _Static(turn)
 
 
-class _Output:
-    """One output of one cell, updated in place."""
-
-    def __init__(self) -> None:
-        self._context = copy_context()
-        self._display_id = new_id()
-
-    def put(self, bundle: dict[str, Any], *, update: bool) -> None:
-        publish = partial(
-            publish_display_data,
-            data=bundle,
-            metadata={},
-            transient={"display_id": self._display_id},
-            update=update,
-        )
-        self._context.copy().run(publish)
-
-
 class _Final:
     connected = False
 
     def __init__(self) -> None:
-        self._output = _Output()
+        self._output = Output()
 
     def update(self, turn: TurnSnapshot) -> None:
         """Nothing: the reader sees the end only."""
@@ -91,7 +69,7 @@ class _Static:
     connected = False
 
     def __init__(self, turn: TurnSnapshot) -> None:
-        self._output = _Output()
+        self._output = Output()
         self._pace = Pace(0.5)
         self._shown = turn
         self._output.put(dict(render_turn(turn)), update=False)
@@ -107,10 +85,14 @@ class _Static:
 
 
 class _Live:
-    """A live view while the turn runs; the static rendering takes its place at the end."""
+    """A live view while the turn runs; the static rendering takes its place at the end.
+
+    Once a view is there the output is left alone until then: JupyterLab and Notebook build the
+    view anew at each update, which closes what a person has opened and takes the focus away.
+    """
 
     def __init__(self, turn: TurnSnapshot, live: LiveTurn) -> None:
-        self._output = _Output()
+        self._output = Output()
         self._live = live
         self._pace = Pace(2.0, share=0.02)
         self._put(turn, update=False)

@@ -107,7 +107,7 @@ def _summary(block: ToolBlock) -> str:
         [
             f'<span class="octo-sign">{STATE_SIGNS[block.state]}</span>',
             f"<strong>{escape(block.name)}</strong>",
-            f'<span class="octo-gist">{escape(gist)}</span>' if gist else "",
+            f'<code class="octo-gist">{escape(gist)}</code>' if gist else "",
             f'<span class="octo-state">{escape(state_of(block))}</span>',
         ]
     )

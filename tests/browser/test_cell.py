@@ -111,3 +111,16 @@ def test_code_in_an_answer_is_shown_and_never_runs(
     expect(output).to_contain_text("onerror=")
     assert output.locator("script, .octo img").count() == 0
     assert notebook.page.evaluate("window.harmed") is None
+
+
+def test_the_stop_button_works_while_a_call_blocks_the_kernel(
+    face: Face, open_notebook: Open, model: LlmServer
+) -> None:
+    before = len(model.disconnects)
+    model.script(says(*WORDS, delay=0.05))
+    blocking = "import octo_lab as ol\ndef f():\n    return ol.ask('go on').state\nprint(f())"
+    output = open_notebook(face, [blocking]).run(0)
+    expect(output.locator(".octo-md")).to_contain_text("word5")
+    output.get_by_role("button", name="Stop").click()
+    assert model.wait_until(lambda: len(model.disconnects) > before, timeout=5)
+    expect(output).to_contain_text("cancelled")

@@ -13,11 +13,14 @@ from octo_lab.core.mail import ControlReply, GetHistory, History, OutboundMessag
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import decode_control, decode_options, message_frame, reply_json
 from octo_lab.notebook.panels.backend import PanelBackend
+from octo_lab.notebook.panels.output import Output
 from octo_lab.notebook.panels.widget import VIEW_MIME, Widget, is_built
 from octo_lab.notebook.render import render_conversation
+from octo_lab.notebook.running import close_before_exit
 
 _log = logging.getLogger(__name__)
 _HISTORY_WAIT = 3.0
+_CLOSE_WAIT = 1.0
 _FALLBACK_TURNS = 30
 
 
@@ -33,19 +36,33 @@ class ChatPanel:
         self._lock = RLock()
         self._running: dict[str, TurnSnapshot] = {}
         self._widget = Widget("chat", self._receive) if is_built("chat") else None
+        self._outputs: list[Output] = []
         self._unlisten = backend.listen(self._hear)
 
     def close(self) -> None:
+        """Leave the conversation as it stands, as a static output; later calls do nothing."""
+        outputs, self._outputs = self._outputs, []
+        for output in outputs:
+            output.put(self._static(_CLOSE_WAIT), update=True)
         self._unlisten()
         if self._widget:
             self._widget.close()
+            self._widget = None
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        history = self._history()
-        bundle = dict(render_conversation(history.title or "new dialog", history.turns))
-        return {**bundle, VIEW_MIME: self._widget.view} if self._widget else dict(bundle)
+    def _ipython_display_(self) -> None:
+        output, bundle = Output(), self._static(_HISTORY_WAIT)
+        if self._widget:
+            if not self._outputs:
+                close_before_exit(self.close)
+            self._outputs.append(output)
+            bundle[VIEW_MIME] = self._widget.view
+        output.put(bundle, update=False)
 
-    def _history(self) -> History:
+    def _static(self, wait: float) -> dict[str, Any]:
+        history = self._history(wait)
+        return dict(render_conversation(history.title or "new dialog", history.turns))
+
+    def _history(self, wait: float) -> History:
         """What the saved notebook will show; empty if the runtime does not answer in time."""
         replies: list[ControlReply | OctoError] = []
         arrived = Event()
@@ -54,8 +71,12 @@ class ChatPanel:
             replies.append(reply)
             arrived.set()
 
-        self._backend.control(GetHistory(limit=_FALLBACK_TURNS), answer)
-        arrived.wait(_HISTORY_WAIT)
+        try:
+            self._backend.control(GetHistory(limit=_FALLBACK_TURNS), answer)
+        except OctoError as exc:
+            _log.info("no history for the panel's static output: %s", exc)
+        else:
+            arrived.wait(wait)
         if replies and isinstance(replies[0], History):
             return replies[0]
         return History(session="", title="", turns=())

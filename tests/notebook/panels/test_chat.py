@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from octo_lab.notebook.panels.widget import is_built
+from octo_lab.notebook.panels.widget import VIEW_MIME, is_built
 from octo_lab.testing.llm_script import says
 from octo_lab.testing.llm_server import LlmServer
 from tests.notebook.kernels import Kernel
@@ -115,13 +115,29 @@ def test_commands_and_sessions_are_the_runtime_s(view: View, model: LlmServer) -
     found = view.ask("sessions", query="Whales")["sessions"]
     assert [(s["title"], s["current"]) for s in found] == [("Whales", True)]
     view.ask("edit_session", session=found[0]["session"], title="Fish")
-    assert view.ask("sessions", query="Whales")["sessions"] == []
+    [renamed] = view.ask("sessions", query="Fish")["sessions"]
+    assert (renamed["title"], renamed["session"]) == ("Fish", found[0]["session"])
 
 
 def test_the_saved_output_holds_the_conversation(octo: Kernel, model: LlmServer) -> None:
     model.script(says("Kept **here**."))
     octo.run("%octo keep this")
-    ran = octo.run("import octo_lab as ol\nol.chat()")
-    [bundle] = [o["content"]["data"] for o in ran.of("execute_result")]
+    ran = octo.run("import octo_lab as ol\nkept = ol.chat()\nkept")
+    [bundle] = [o["content"]["data"] for o in ran.of("display_data")]
+    assert VIEW_MIME in bundle
     assert "> keep this\n\nKept **here**." in bundle["text/plain"]
     assert "Kept <strong>here</strong>." in bundle["text/html"]
+
+
+def test_a_closed_panel_leaves_the_conversation_and_no_view(octo: Kernel, model: LlmServer) -> None:
+    shown = octo.run("import octo_lab as ol\nleft = ol.chat()\nleft")
+    model.script(says("Said later."))
+    octo.run("%octo something later")
+    sent = octo.send("left.close()\nleft.close()")
+    update = shown.of("display_data")[0]
+    while update["header"]["msg_type"] != "update_display_data":
+        update = octo.client.get_iopub_msg(timeout=30)
+    bundle = update["content"]["data"]
+    assert VIEW_MIME not in bundle
+    assert "Said later." in bundle["text/plain"]
+    assert octo.collect(sent).status == "ok"
