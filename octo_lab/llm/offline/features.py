@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-_BUCKETS = 4096
+_BUCKETS = 2048
 _MEANING = 0.45
 _WORD = re.compile(r"[^\W\u2e80-\u9fff\uac00-\ud7af]+|[\u2e80-\u9fff\uac00-\ud7af]+|[+*`\"]")
 
@@ -28,7 +28,7 @@ class Features:
 
     The first part is the meaning (English in effect), the second the spelling, which carries
     the other languages and the typing errors. Made from examples: they say which n-grams are
-    common.
+    common. ``known`` are the vectors of the examples.
     """
 
     def __init__(self, examples: Sequence[str]) -> None:
@@ -40,10 +40,14 @@ class Features:
         counts = self._counts(examples)
         seen = (counts > 0).sum(axis=0)
         self._rarity = np.log((1 + len(examples)) / (1 + seen)).astype(np.float32)
+        self.known = self._joined(examples, counts)
 
     def of(self, texts: Sequence[str]) -> Matrix:
+        return self._joined(texts, self._counts(texts))
+
+    def _joined(self, texts: Sequence[str], counts: Matrix) -> Matrix:
         np = self._np
-        spelling = self._unit(np.log1p(self._counts(texts)) * self._rarity)
+        spelling = self._unit(np.log1p(counts) * self._rarity)
         meaning = self._unit(np.asarray(self._llama.embed([text or " " for text in texts])))
         parts = (meaning * _MEANING**0.5, spelling * (1 - _MEANING) ** 0.5)
         rows: Matrix = np.concatenate(parts, axis=1).astype(np.float32)

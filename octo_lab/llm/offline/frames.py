@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 
 from octo_lab.llm.offline.answers import answer
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.slots import Request, aligned, names
-from octo_lab.llm.offline.steps import Call, Result, Step, result_of, say
+from octo_lab.llm.offline.slots import Request, rare_words
+from octo_lab.llm.offline.steps import Call, Result, Step, result_of, say, sorry
 
 _OF_COLUMN = {
     "mean": "mean()",
@@ -46,6 +45,8 @@ _OPTIONAL_COLUMN = ("missing", "describe")
 _GROUPED = ("mean", "sum", "max", "min", "median", "std")
 _COLUMNS = re.compile(r"columns and dtypes:\n(.*?)(?:\nmissing values:|\Z)", re.DOTALL)
 _COLUMN = re.compile(r"^  (.+): \S", re.MULTILINE)
+_FRAME_NAME = re.compile(r"(?i)(^|_)df\d*($|_)|frame")
+_VARIABLE = re.compile(r"^(\w+): ", re.MULTILINE)
 _FRAME = re.compile(r"^(\w+): DataFrame\b", re.MULTILINE)
 
 
@@ -60,37 +61,49 @@ def frame_step(request: Request, done: tuple[Result, ...]) -> Step:
         return _from_list(request, listed)
     if items := request.marked("item"):
         return _code(request, items[0].value, [items[0].column])
-    found = names(request, "frame")
-    if found and inspected is None:
-        return Call(tool="inspect_variable", arguments={"name": _likeliest(request, found)})
+    if inspected is None and (name := _certain(request)):
+        return Call(tool="inspect_variable", arguments={"name": name})
     return Call(tool="list_variables")
 
 
-def _likeliest(request: Request, found: Sequence[str]) -> str:
+def _certain(request: Request) -> str | None:
+    """A marked name, or a word that only a DataFrame is called; others are looked up first."""
     marked = [mark.value for mark in request.marked("name")]
-    placed = [word for word in aligned(request, "frame") if word in found]
-    looks = [word for word in found if re.search(r"(?i)(^|_)df\d*($|_)|frame", word)]
-    return next(iter([*marked[-1:], *looks, *placed, *found]))
+    attached = [name for name in request.attached if name.isidentifier()]
+    looks = [word for word in rare_words(request) if _FRAME_NAME.search(word)]
+    return next(iter([*marked[-1:], *attached, *looks]), None)
 
 
 def _from_list(request: Request, listed: Result) -> Step:
     if listed.failed:
         return answer(request, listed)
     frames = [match[1] for match in _FRAME.finditer(listed.text)]
-    words = set(re.findall(r"[a-z_]\w*", plain(request.text)))
-    named = [frame for frame in frames if plain(frame) in words]
-    if len(named or frames) == 1:
-        return Call(tool="inspect_variable", arguments={"name": (named or frames)[0]})
+    named = named_variables(request, listed.text)
+    fitting = [name for name in named if name in frames] or named or frames
+    if len(fitting) == 1:
+        return Call(tool="inspect_variable", arguments={"name": fitting[0]})
     if not frames:
         return say(request, "no_frame")
+    if rare_words(request) and not named:
+        return sorry(request)  # it names something, and that is no variable
     return say(request, "which_frame", names=", ".join(f"`{frame}`" for frame in frames))
+
+
+def named_variables(request: Request, listed: str) -> list[str]:
+    """The variables in the list that the request names."""
+    words = set(re.findall(r"(?a:[a-z_]\w*)", plain(request.text)))
+    return [name for name in _VARIABLE.findall(listed) if plain(name) in words]
 
 
 def _from_columns(request: Request, inspected: Result) -> Step:
     name = str(inspected.call.arguments["name"])
     if "DataFrame" not in inspected.text:
         return _plain_code(request, name)
-    return _code(request, name, meant_columns(request, name, inspected.text))
+    columns = meant_columns(request, name, inspected.text)
+    is_named = _certain(request) or named_variables(request, f"{name}: ")
+    if not columns and not is_named and _operation(request) in _OF_COLUMN:
+        return sorry(request)  # the only DataFrame there is, but not what was asked about
+    return _code(request, name, columns)
 
 
 def _plain_code(request: Request, name: str) -> Step:

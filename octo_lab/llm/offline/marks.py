@@ -38,7 +38,7 @@ _ASCII_PATH = re.compile(
 )
 _ANY_PATH = re.compile(rf"[\w./-]+\.(?:{_EXTENSIONS})(?![A-Za-z0-9_])", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*[A-Za-z_])|(?<=[^\x00-\x7f])\d+")
-_STANDS_FOR: dict[Kind, str] = {
+STANDS_FOR: dict[Kind, str] = {
     "code": "`run()`",
     "name": "`variable`",
     "quote": '"quoted"',
@@ -91,7 +91,7 @@ def masked(text: str, marks: tuple[Mark, ...]) -> str:
     parts: list[str] = []
     at = 0
     for mark in marks:
-        parts += [text[at : mark.start], f" {_STANDS_FOR[mark.kind]} "]
+        parts += [text[at : mark.start], f" {STANDS_FOR[mark.kind]} "]
         at = mark.end
     return "".join([*parts, text[at:]])
 

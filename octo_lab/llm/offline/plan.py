@@ -9,10 +9,10 @@ from typing import Any
 
 from octo_lab.llm.offline.answers import answer
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.frames import frame_step
+from octo_lab.llm.offline.frames import frame_step, named_variables
 from octo_lab.llm.offline.intents import family
-from octo_lab.llm.offline.slots import Request, aligned, names, rare_words
-from octo_lab.llm.offline.steps import Call, Reply, Result, Step, phrase, say
+from octo_lab.llm.offline.slots import Request, aligned, bare_folders, names, rare_words, tidy
+from octo_lab.llm.offline.steps import Call, Reply, Result, Step, phrase, say, sorry
 from octo_lab.llm.offline.understanding import Understanding
 
 # What the shipped pages are asked with: they are in English, the request may not be.
@@ -59,7 +59,7 @@ class Planner:
         if kind == "get_time":
             zone = self.understanding.zone(request)
             return Call(tool="get_time", arguments={"timezone": zone} if zone else {})
-        return _FIRST.get(kind, _sorry)(request)
+        return _FIRST.get(kind, sorry)(request)
 
 
 def _without(request: Request, tool: str) -> Step:
@@ -74,6 +74,8 @@ def _after(request: Request, done: tuple[Result, ...]) -> Step:
     looked_up = request.intent == "read_file" and last.call.tool == "grep" and not last.failed
     if looked_up and (hit := _HIT.search(last.text)):
         return Call(tool="read_file", arguments={"path": hit[1]})
+    if request.intent == "inspect_variable" and last.call.tool == "list_variables":
+        return _inspect_named(request, last)
     return answer(request, last)
 
 
@@ -84,14 +86,12 @@ def _list_dir(request: Request) -> Step:
 def _folder(request: Request) -> dict[str, str]:
     """The folder a request names, as arguments; the whole workspace needs none."""
     paths = [mark.value for mark in request.marked("path", "quote", "name")]
-    rare = rare_words(request)
-    placed = [word for word in aligned(request, "dir") if " " not in word and word in rare]
-    known = [*paths, *placed]
+    known = [*paths, *bare_folders(request)]
     return {"path": known[0].rstrip("/") or "/"} if known else {}
 
 
 def _read_file(request: Request) -> Step:
-    paths = [mark.value for mark in request.marked("path", "quote")]
+    paths = [mark.value for mark in request.marked("path")]
     paths = paths or [name for name in request.attached if "." in name or "/" in name]
     if not paths:
         return _read_what_mentions(request)
@@ -138,11 +138,30 @@ def _pattern(request: Request) -> str | None:
     if marked:
         first = marked[0]
         return f"{first.value}.{first.column}" if first.column else first.value
-    placed = [_only_pattern(value, request) for value in aligned(request, "pattern")]
+    placed = [_only_pattern(_inside(value, request)[0], request) for value in _patterns(request)]
     fitting = [value for value in placed if value]
-    rare = set(rare_words(request))
-    best = sorted(fitting, key=lambda value: not rare & set(re.findall(r"\w+", value)))
+    best = sorted(fitting, key=lambda value: _doubt(value, request))
     return next(iter([*best, *rare_words(request)]), None)
+
+
+def _doubt(value: str, request: Request) -> tuple[bool, int]:
+    """How much of the candidate are words that people use round what they search for."""
+    words = re.findall(r"\w+", value)
+    rare = rare_words(request)
+    return not any(word in rare for word in words), sum(word not in rare for word in words)
+
+
+def _patterns(request: Request) -> list[str]:
+    return aligned(request, "pattern")
+
+
+def _inside(value: str, request: Request) -> tuple[str, str]:
+    """``needle in folder`` is a text and a place; a text alone has no place."""
+    for word in request.words("inside"):
+        gap = r"\s+" if word.isascii() else r"\s*"
+        if match := re.fullmatch(rf"(.+?){gap}{re.escape(word)}{gap}(.+)", value, re.IGNORECASE):
+            return tidy(match[1], request), tidy(match[2], request)
+    return value, ""
 
 
 def _only_pattern(value: str, request: Request) -> str | None:
@@ -158,11 +177,11 @@ def _where(request: Request) -> dict[str, str]:
         return {"file_pattern": pattern, **({"path": folder} if folder else {})}
     if paths := request.marked("path"):
         return {"path": paths[0].value.rstrip("/")}
-    text = request.text.lower()
-    for word in aligned(request, "dir"):
-        is_place = re.search(rf"(?<!\w){re.escape(word.lower())}\W*$", text) or word in text
-        if is_place and word in rare_words(request):
-            return {"path": word.rstrip("/")}
+    rare = rare_words(request)
+    places = [_inside(value, request)[1] for value in _patterns(request)]
+    for word in [*aligned(request, "dir"), *places]:
+        if word in rare:
+            return {"path": word}
     return {}
 
 
@@ -176,19 +195,27 @@ def _compute(request: Request) -> Step:
 
 
 def _inspect(request: Request) -> Step:
-    found = names(request, "name")
-    if not found:
-        return say(request, "which_variable")
-    return Call(tool="inspect_variable", arguments={"name": found[0]})
+    """A marked name is certain; any other word is looked up before it is taken for a name."""
+    marked = [mark.value for mark in request.marked("name", "item")]
+    certain = marked or [name for name in request.attached if name.isidentifier()]
+    if certain:
+        return Call(tool="inspect_variable", arguments={"name": certain[0]})
+    return Call(tool="list_variables") if names(request, "name") else sorry(request)
+
+
+def _inspect_named(request: Request, listed: Result) -> Step:
+    if listed.failed:
+        return answer(request, listed)
+    named = named_variables(request, listed.text)
+    likely = [name for name in names(request, "name") if name in named] or named
+    if likely:
+        return Call(tool="inspect_variable", arguments={"name": likely[0]})
+    return sorry(request)
 
 
 def _docs(request: Request) -> Step:
     topic = TOPICS[request.intent.partition(".")[2]]
     return Call(tool="octo_docs", arguments={"query": topic})
-
-
-def _sorry(request: Request) -> Step:
-    return Reply(text=f"{phrase(request, 'sorry')}\n\n{phrase(request, 'connect')}")
 
 
 _FIRST: dict[str, Callable[[Request], Step]] = {

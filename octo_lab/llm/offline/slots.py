@@ -7,36 +7,37 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.intents import OUT_OF_SCOPE
+from octo_lab.llm.offline.intents import OUT_OF_SCOPE, slip_of
 from octo_lab.llm.offline.languages import Language
 from octo_lab.llm.offline.marks import Kind, Mark
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z0-9_]*|(?<=[^\x00-\x7f])[A-Za-z_]\w*")
+_WRITTEN = re.compile(r"(?:(?![\u2e80-\u9fff])[\w'’])+")
 _WORD = re.compile(r"[^\W_][\w'’]*")
+_LONGEST_NAME = 60
 _EDGE = " \t\r\n.,;:!?¿¡。，？！、；：\"'`«»“”„‘’()"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request as understood: its text, marks, intent and the languages it may be in.
+    """One request as understood: its text, marks and intent; its likeliest language first.
 
-    ``attached`` names what came with it: variables and files.
+    ``ordinary`` are the words of everyday requests, ``attached`` names what came with it.
     """
 
     text: str
     marks: tuple[Mark, ...]
     intent: str
-    language: Language
-    others: tuple[Language, ...] = ()
+    languages: tuple[Language, ...]
+    ordinary: frozenset[str]
     attached: tuple[str, ...] = ()
+
+    @property
+    def language(self) -> Language:
+        return self.languages[0]
 
     def marked(self, *kinds: Kind) -> list[Mark]:
         return [mark for mark in self.marks if mark.kind in kinds]
-
-    @property
-    def languages(self) -> tuple[Language, ...]:
-        return (self.language, *self.others)
 
     def words(self, role: str) -> tuple[str, ...]:
         return tuple(word for language in self.languages for word in language.words[role])
@@ -61,7 +62,7 @@ def names(request: Request, slot: str) -> list[str]:
     """Names of variables the request may mean, the likeliest first.
 
     Marked ones (backticks, ``@``) are certain; then come words that no example knows, of
-    which the one in the place of ``slot`` leads.
+    which the one in the place of ``slot`` leads, then any other word in that place.
     """
     certain = [mark.value for mark in request.marked("name", "item")]
     certain = certain or [name for name in request.attached if name.isidentifier()]
@@ -74,11 +75,26 @@ def names(request: Request, slot: str) -> list[str]:
 
 
 def rare_words(request: Request) -> list[str]:
-    """Identifiers outside marks that are no ordinary word of the examples."""
-    text = unmarked(request)
-    known = vocabulary(request.languages)
-    words = [match[0] for match in _IDENTIFIER.finditer(text)]
-    return [word for word in dict.fromkeys(words) if plain(word) not in known]
+    """Identifiers outside marks that are neither ordinary words of requests nor slips of them."""
+    words = dict.fromkeys(match[0] for match in _WRITTEN.finditer(unmarked(request)))
+    return [
+        word for word in words if word.isascii() and word.isidentifier() and _is_rare(word, request)
+    ]
+
+
+def _is_rare(word: str, request: Request) -> bool:
+    low = plain(word)
+    if low in request.ordinary or len(word) > _LONGEST_NAME:
+        return False
+    return word != low or not slip_of(low, request.ordinary)
+
+
+def bare_folders(request: Request) -> list[str]:
+    """Words without a slash that may name a folder: rare ones, or the last of the request."""
+    rare = rare_words(request)
+    placed = [word for word in aligned(request, "dir") if " " not in word]
+    at_end = [word for word in placed if re.search(rf"\b{re.escape(word)}\W*$", request.text)]
+    return [*(word for word in placed if word in rare), *rare, *at_end[:1]]
 
 
 def unmarked(request: Request) -> str:
@@ -141,9 +157,10 @@ def _fits(request: Request, template: str, slot: str) -> Iterator[_Candidate]:
         left, right = _tail(pieces[at - 1]), _head(pieces[at + 1])
         if not left and not right:
             continue
-        if at + 2 < len(pieces) and not right:
-            continue
-        yield from _between(request, left, right)
+        if right or at + 2 >= len(pieces):
+            yield from _between(request, left, right)
+        if left and at + 2 < len(pieces):  # what follows in the template may be left out
+            yield from _between(request, left, "")
 
 
 def _between(request: Request, left: str, right: str) -> Iterator[_Candidate]:
@@ -151,7 +168,7 @@ def _between(request: Request, left: str, right: str) -> Iterator[_Candidate]:
     for match in re.finditer(rf"{start}(.{{1,80}}?){end}", request.text, re.IGNORECASE | re.DOTALL):
         value = tidy(match[1], request)
         if value and len(value.split()) <= 6 and value.lower() not in request.words("here"):
-            yield _Candidate(value=value, weight=len(left) + len(right))
+            yield _Candidate(value=value, weight=len(left) + len(right) - (not right))
 
 
 def _tail(literal: str) -> str:

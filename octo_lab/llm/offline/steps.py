@@ -41,6 +41,11 @@ def say(request: Request, what: str, **facts: object) -> Reply:
     return Reply(text=phrase(request, what, **facts))
 
 
+def sorry(request: Request) -> Reply:
+    """What is outside its power: it says so, and how to connect a model."""
+    return Reply(text=f"{phrase(request, 'sorry')}\n\n{phrase(request, 'connect')}")
+
+
 def phrase(request: Request, what: str, **facts: object) -> str:
     return request.language.say[what].format(**facts)
 

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from zoneinfo import available_timezones
 
 from octo_lab.llm.offline.arithmetic import Arithmetic
+from octo_lab.llm.offline.coverage import Coverage
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.intents import OUT_OF_SCOPE, Intents, Match
+from octo_lab.llm.offline.intents import OUT_OF_SCOPE, Intents, Match, family
 from octo_lab.llm.offline.languages import Language, load_languages
 from octo_lab.llm.offline.marks import Mark, Marker
-from octo_lab.llm.offline.slots import Request
+from octo_lab.llm.offline.slots import (
+    Request,
+    aligned,
+    bare_folders,
+    rare_words,
+    unmarked,
+    vocabulary,
+)
 
-SCORE = 0.38
-LEAD = 0.08
+_ABOUT_ITSELF = ("docs.overview", "docs.offline")
+SCORE = 0.33
+LEAD = 0.04
 _READ = 1500
 # As the session writes attachments under the words of a person.
 _ATTACHED = re.compile(r"\n\n\[attached: ([^\]\n]+)\]\n.*?(?=\n\n\[attached: |\Z)", re.DOTALL)
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _REGIONS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
@@ -29,6 +40,8 @@ class Understanding:
         self.languages = load_languages()
         self._marker = Marker(Arithmetic(one.words for one in self.languages.values()))
         self._intents = Intents(self.languages, self._marker)
+        self._coverage = Coverage(self.languages)
+        self._ordinary = vocabulary(self.languages.values())
         self.zones = _zones(self.languages.values())
 
     def read(self, text: str) -> Request:
@@ -37,30 +50,48 @@ class Understanding:
         text = asked.strip()[:_READ]
         marks = self._marker.find(text)
         match = self._intents.match(text)
-        return Request(
+        request = Request(
             text=text,
             marks=marks,
             intent=_settled(match, marks),
-            language=self.languages[match.language],
-            others=tuple(self._others(match.language)),
+            languages=self._languages(text, match.language),
+            ordinary=self._ordinary,
             attached=tuple(name for name in rest if name),
         )
+        return request if self._is_covered(request) else replace(request, intent=OUT_OF_SCOPE)
+
+    def _is_covered(self, request: Request) -> bool:
+        """Whether the words of the request are about what its intent is about."""
+        kind, text = family(request.intent), unmarked(request)
+        if kind == "docs" and request.intent not in _ABOUT_ITSELF:
+            return self._coverage.is_about_octo(request.text)
+        if kind == "get_time":
+            text = self._place_in(text)[1]
+        is_bare = kind == "list_dir" and not request.marks
+        slots = _slots(request, kind)
+        return not self._coverage.is_strange(kind, text, slots, 0 if is_bare else 1)
 
     def zone(self, request: Request) -> str | None:
         """The time zone of the place that the request names."""
-        text = f" {plain(request.text)} "
+        return self._place_in(request.text)[0]
+
+    def _place_in(self, text: str) -> tuple[str | None, str]:
+        """The time zone named in ``text``, and the text without the name."""
+        low = plain(text)
         for name, zone in self._places:
-            if re.search(name, text):
-                return zone
-        return None
+            if match := re.search(name, low):
+                return zone, low[: match.start()] + low[match.end() :]
+        return None, low
 
     @cached_property
     def _places(self) -> list[tuple[str, str]]:
         longest_first = sorted(self.zones, key=lambda name: (-len(name), name))
         return [(_place(name), self.zones[name]) for name in longest_first]
 
-    def _others(self, code: str) -> list[Language]:
-        return [self.languages["en"]] if code != "en" else []
+    def _languages(self, text: str, guess: str) -> tuple[Language, ...]:
+        """All of them, the likeliest first: people mix languages, and short texts mislead."""
+        first = "zh" if _CHINESE.search(text) else guess
+        return tuple(sorted(self.languages.values(), key=lambda one: one.code != first))
 
 
 def _settled(match: Match, marks: tuple[Mark, ...]) -> str:
@@ -71,6 +102,19 @@ def _settled(match: Match, marks: tuple[Mark, ...]) -> str:
     if match.intent == "compute" and not kinds & {"math", "code", "name", "item"}:
         return OUT_OF_SCOPE
     return match.intent
+
+
+def _slots(request: Request, kind: str) -> list[str]:
+    """The words that stand for something particular: names, columns, what to search for."""
+    if kind == "frame":
+        return [*rare_words(request), *aligned(request, "column"), *aligned(request, "group")]
+    if kind == "list_dir":
+        return bare_folders(request)[:1]
+    if kind == "inspect_variable":
+        return [*rare_words(request)[:1], *aligned(request, "name")[:1]]
+    if kind in ("grep", "read_file"):
+        return [*rare_words(request)[:2], *aligned(request, "pattern")[:1]]
+    return []
 
 
 def _place(name: str) -> str:
