@@ -14,6 +14,7 @@ from octo_lab.core.turns import ToolBlock
 from octo_lab.notebook.cards import show_text
 from octo_lab.notebook.cell_turn import CellTurn
 from octo_lab.notebook.compose import Given, ask_options, compose
+from octo_lab.notebook.fix import fix_request
 from octo_lab.notebook.host import SENDER, Runtime
 from octo_lab.notebook.interrupted import TurnCancelled, TurnInterrupted
 from octo_lab.notebook.options import Parsed
@@ -66,6 +67,7 @@ class Asking:
 
     def begin(self, runtime: Runtime, parsed: Parsed, place: Place, *, blocking: bool) -> Question:
         """Publish the question; its turn will appear in the running cell. Raises UsageError."""
+        parsed = fix_request(parsed)
         text, attachments = compose(self._shell, parsed)
         if not text.strip():
             raise UsageError("There is nothing to ask", hint="write a prompt: %octo PROMPT")

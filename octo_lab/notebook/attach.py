@@ -97,7 +97,7 @@ def attached(what: str, namespace: Mapping[str, Any], cells: Sequence[str]) -> A
         tree = ast.parse(what, mode="eval")
     except (SyntaxError, ValueError):
         raise UsageError(f"--attach {what!r} is no variable, expression or file") from None
-    return variable(what, evaluate(what, tree, namespace))
+    return variable(what, evaluate(f"--attach {what!r}", tree, namespace))
 
 
 def last_cells(count: int, cells: Sequence[str], outputs: Mapping[int, Any]) -> Attachment:

@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import AskOptions, Attachment
 from octo_lab.notebook.attach import attached, last_cells, mentioned
+from octo_lab.notebook.fix import last_failure
 from octo_lab.notebook.interpolate import interpolate
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.place import Place
@@ -35,6 +36,8 @@ def compose(shell: InteractiveShell, parsed: Parsed) -> tuple[str, tuple[Attachm
         if pictures:
             found.append(Attachment(name="pictures of the prompt", media=pictures))
         found += mentioned(parsed.text, namespace, cells)
+    if "fix" in given:
+        found.append(last_failure(shell))
     found += [attached(what, namespace, cells) for what in given.get("attach", ())]
     if given.get("context"):
         found.append(last_cells(given["context"], cells, shell.user_ns.get("_oh", {})))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from IPython.core import error as ipython
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import Attachment
 from octo_lab.core.text import head_and_tail
+from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.run_code import traceback_text
 
 PROMPT = (
@@ -18,10 +20,17 @@ PROMPT = (
 )
 
 
+def fix_request(parsed: Parsed) -> Parsed:
+    """``fix`` alone stands for its prompt; anything else is itself."""
+    if parsed.text.strip() != "fix":
+        return parsed
+    return Parsed(given={**parsed.given, "fix": True, "raw": True}, text=PROMPT)
+
+
 def last_failure(shell: InteractiveShell) -> Attachment:
     """The traceback and the failing cell; raises UsageError when nothing has failed."""
     error = getattr(sys, "last_value", None)
-    if not isinstance(error, BaseException):
+    if not isinstance(error, BaseException) or isinstance(error, ipython.UsageError):
         raise UsageError("No exception to fix", hint="run the failing cell first")
     source = _failing_cell(shell)
     text = f"cell:\n{head_and_tail(source, 20_000)}\n\ntraceback:\n{traceback_text(error)}"

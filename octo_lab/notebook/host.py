@@ -65,12 +65,15 @@ class Runtime:
                 raise
 
     async def _serve(self) -> None:
-        async with BlockingPortal() as portal, open_app(self._setup) as app:
-            async with anyio.create_task_group() as tasks:
-                self._portal, self._tasks = portal, tasks
-                self.opened.set_result(app)
-                await portal.sleep_until_stopped()
-                tasks.cancel_scope.cancel()
+        async with (
+            BlockingPortal() as portal,
+            open_app(self._setup) as app,
+            anyio.create_task_group() as tasks,
+        ):
+            self._portal, self._tasks = portal, tasks
+            self.opened.set_result(app)
+            await portal.sleep_until_stopped()
+            tasks.cancel_scope.cancel()
 
     def submit(self, work: Callable[..., Coroutine[Any, Any, Any]], *args: Any) -> Future[Any]:
         """Run an async function on the runtime's loop; raises OctoError if it is not open."""

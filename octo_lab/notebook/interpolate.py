@@ -34,7 +34,9 @@ def interpolate(text: str, namespace: Mapping[str, Any]) -> tuple[str, tuple[Med
         if piece.expression is None:
             said.append(piece.text)
         else:
-            words, pictures = describe(evaluate(piece.text, piece.expression, namespace))
+            words, pictures = describe(
+                evaluate(f"{{{{ {piece.text} }}}}", piece.expression, namespace)
+            )
             said.append(words)
             media.extend(pictures)
     return "".join(said), tuple(media)
@@ -71,16 +73,16 @@ def _expression(text: str, start: int) -> tuple[ast.Expression, int] | None:
     return None
 
 
-def evaluate(source: str, tree: ast.Expression, namespace: Mapping[str, Any]) -> object:
-    """The value of an expression; raises UsageError."""
+def evaluate(shown: str, tree: ast.Expression, namespace: Mapping[str, Any]) -> object:
+    """The value of an expression, which an error calls ``shown``; raises UsageError."""
     try:
         code = compile(tree, "<prompt>", "eval")
         return eval(code, {"__builtins__": builtins}, dict(namespace))
     except NameError as exc:
         raise UsageError(
-            f"{{{{ {source} }}}}: no variable is called {exc.name!r}",
-            hint="run the cell that makes it, or use --raw to send the braces as they are",
+            f"{shown}: no variable is called {exc.name!r}",
+            hint="run the cell that makes it; --raw sends a text as it is",
         ) from None
     except Exception as exc:  # noqa: BLE001 - the person's expression may raise anything
         said = f"{type(exc).__name__}: {exc}".rstrip(": ")
-        raise UsageError(f"{{{{ {source} }}}} raised {said}") from None
+        raise UsageError(f"{shown} raised {said}") from None

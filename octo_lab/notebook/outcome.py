@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import re
 from typing import Any
@@ -29,10 +30,20 @@ def keep_outcome(shell: InteractiveShell, turn: Turn, given: Given, *, headless:
         value = _json(turn.text)
         if given.get("out"):
             shell.user_ns[given["out"]] = value
+    elif "fix" in given:
+        _propose_fix(shell, turn.text, headless=headless)
     elif wanted == "code" and not headless:
         shell.set_next_input(code_of(turn.text))
     elif wanted == "html":
         show_html(nh3.clean(_unfenced(turn.text)), turn.text)
+
+
+def _propose_fix(shell: InteractiveShell, text: str, *, headless: bool) -> None:
+    """Put the fixed cell below, never run it; an explanation without code is fine, too."""
+    with contextlib.suppress(UsageError):
+        code = code_of(text) if "```" in text else ""
+        if code and not headless:
+            shell.set_next_input(code)
 
 
 def code_of(text: str) -> str:

@@ -54,7 +54,7 @@ class Ran:
             for o in self.outputs
             if "data" in o["content"]
         ]
-        return "\n".join([self.printed, *map(str, shown), self.error])
+        return "\n".join(part for part in [self.printed, *map(str, shown), self.error] if part)
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [o for o in self.outputs if o["header"]["msg_type"] == kind]
