@@ -25,7 +25,7 @@ from octo_lab.config.settings import Settings
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import ConfigError, UsageError
 from octo_lab.gateway.lock import sole_gateway
-from octo_lab.gateway.logs import LogRing, logging_to
+from octo_lab.gateway.logs import LogRing, log_ring
 from octo_lab.gateway.report import Report
 from octo_lab.gateway.tally import Tallied, Tally
 from octo_lab.gateway.view import View
@@ -80,10 +80,7 @@ def run_gateway(
         log_level=log_level,
     )
     secrets = secret_values(plan.environ)
-    with (
-        sole_gateway(plan.data_folder),
-        logging_to(plan.data_folder, plan.log_level, secrets) as log,
-    ):
+    with sole_gateway(plan.data_folder), log_ring(plan.log_level, secrets) as log:
         return _Gateway(plan, log).run()
 
 
