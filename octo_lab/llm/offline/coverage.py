@@ -33,7 +33,8 @@ class Coverage:
         polite = {
             word
             for language in languages.values()
-            for text in (*language.words["polite"], *language.words["filler"])
+            for role in ("polite", "filler", "article", "here", "inside", "group")
+            for text in language.words[role]
             for word in _words(text)
         }
         self._common = polite | {word for word, count in spread.items() if count >= _EVERYWHERE}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from octo_lab.llm.offline.features import Features, plain
 from octo_lab.llm.offline.languages import Language
-from octo_lab.llm.offline.marks import STANDS_FOR, Marker, masked
+from octo_lab.llm.offline.marks import FOLDER, STANDS_FOR, Marker, masked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,6 +169,7 @@ def _ordinary_words(languages: Mapping[str, Language]) -> frozenset[str]:
         for text in group
     ]
     texts += [
+        FOLDER,
         *STANDS_FOR.values(),
         *(word for one in languages.values() for word in one.words["polite"]),
     ]

@@ -38,6 +38,7 @@ _ASCII_PATH = re.compile(
 )
 _ANY_PATH = re.compile(rf"[\w./-]+\.(?:{_EXTENSIONS})(?![A-Za-z0-9_])", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*[A-Za-z_])|(?<=[^\x00-\x7f])\d+")
+FOLDER = "somefolder/"
 STANDS_FOR: dict[Kind, str] = {
     "code": "`run()`",
     "name": "`variable`",
@@ -91,9 +92,14 @@ def masked(text: str, marks: tuple[Mark, ...]) -> str:
     parts: list[str] = []
     at = 0
     for mark in marks:
-        parts += [text[at : mark.start], f" {STANDS_FOR[mark.kind]} "]
+        parts += [text[at : mark.start], f" {_placeholder(mark)} "]
         at = mark.end
     return "".join([*parts, text[at:]])
+
+
+def _placeholder(mark: Mark) -> str:
+    is_folder = mark.kind == "path" and not re.search(r"\.\w+$|^[A-Z]\w+$", mark.value)
+    return FOLDER if is_folder else STANDS_FOR[mark.kind]
 
 
 def _add(marks: list[Mark], found: list[Mark]) -> None:

@@ -87,7 +87,7 @@ def _folder(request: Request) -> dict[str, str]:
     """The folder a request names, as arguments; the whole workspace needs none."""
     paths = [mark.value for mark in request.marked("path", "quote", "name")]
     known = [*paths, *bare_folders(request)]
-    return {"path": known[0].rstrip("/") or "/"} if known else {}
+    return {"path": known[0].removeprefix("./").rstrip("/") or "."} if known else {}
 
 
 def _read_file(request: Request) -> Step:

@@ -15,6 +15,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 _WRITTEN = re.compile(r"(?:(?![\u2e80-\u9fff])[\w'’])+")
 _WORD = re.compile(r"[^\W_][\w'’]*")
 _LONGEST_NAME = 60
+_SYMBOL = re.compile(r"\b[A-Z]{2,}\b|\w_\w|[a-z][A-Z]")
 _EDGE = " \t\r\n.,;:!?¿¡。，？！、；：\"'`«»“”„‘’()"
 
 
@@ -95,6 +96,20 @@ def bare_folders(request: Request) -> list[str]:
     placed = [word for word in aligned(request, "dir") if " " not in word]
     at_end = [word for word in placed if re.search(rf"\b{re.escape(word)}\W*$", request.text)]
     return [*(word for word in placed if word in rare), *rare, *at_end[:1]]
+
+
+def is_findable(request: Request) -> bool:
+    """Whether it is files that are to be read or searched: something marked, or words for it.
+
+    "Where is my phone" is asked like "where is my_function".
+    """
+    if request.marks or _SYMBOL.search(request.text) or len(request.text.split()) < 3:
+        return True
+    text = plain(request.text)
+    return any(
+        plain(word) in text if not word.isascii() else re.search(rf"(?<![a-z]){plain(word)}", text)
+        for word in request.words("search")
+    )
 
 
 def unmarked(request: Request) -> str:

@@ -18,6 +18,7 @@ from octo_lab.llm.offline.slots import (
     Request,
     aligned,
     bare_folders,
+    is_findable,
     rare_words,
     unmarked,
     vocabulary,
@@ -67,9 +68,9 @@ class Understanding:
             return self._coverage.is_about_octo(request.text)
         if kind == "get_time":
             text = self._place_in(text)[1]
-        is_bare = kind == "list_dir" and not request.marks
-        slots = _slots(request, kind)
-        return not self._coverage.is_strange(kind, text, slots, 0 if is_bare else 1)
+        if kind in ("grep", "read_file") and not is_findable(request):
+            return False
+        return not self._coverage.is_strange(kind, text, _slots(request, kind), _allowed(request))
 
     def zone(self, request: Request) -> str | None:
         """The time zone of the place that the request names."""
@@ -104,10 +105,18 @@ def _settled(match: Match, marks: tuple[Mark, ...]) -> str:
     return match.intent
 
 
+def _allowed(request: Request) -> int:
+    """How many words may be about something else: none where there is little else to go by."""
+    kind = family(request.intent)
+    is_bare = kind == "docs" or (kind == "list_dir" and not request.marks)
+    return 0 if is_bare or len(request.text.split()) < 4 else 1
+
+
 def _slots(request: Request, kind: str) -> list[str]:
     """The words that stand for something particular: names, columns, what to search for."""
     if kind == "frame":
-        return [*rare_words(request), *aligned(request, "column"), *aligned(request, "group")]
+        slots = ("frame", "column", "group")
+        return [*rare_words(request), *(word for slot in slots for word in aligned(request, slot))]
     if kind == "list_dir":
         return bare_folders(request)[:1]
     if kind == "inspect_variable":
