@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,6 +14,7 @@ import anyio
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Markdown, OptionList, Static
+from textual.worker import WorkerFailed
 
 from octo_lab.cli.ask import Outcome
 from octo_lab.cli.chat.app import ChatApp
@@ -23,7 +24,7 @@ from octo_lab.core.mail import AskOptions
 from octo_lab.gateway.find import find_gateway
 from octo_lab.testing.llm_script import call, calls, says
 from octo_lab.testing.llm_server import LlmServer
-from octo_lab.web.client import open_remote
+from octo_lab.web.client import RemoteConversation, open_remote
 from octo_lab.web.endpoint import Endpoint
 from tests.cli.octo import OCTO, Octo
 from tests.gateway.running import gateway, papermill_command
@@ -183,6 +184,19 @@ async def test_a_gateway_that_stops_ends_the_chat_with_the_next_step(tmp_path: P
     assert outcome is not None
     assert outcome.code == 1
     assert "octo gateway" in outcome.hint
+
+
+async def test_a_bug_is_one_line_without_local_variables() -> None:
+    def broken() -> AbstractAsyncContextManager[RemoteConversation]:
+        raise LookupError("lost")
+
+    app = ChatApp(broken)
+    with pytest.raises(WorkerFailed, match="lost"):
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: app.return_value is not None)
+    assert app.return_value is not None
+    assert app.return_value.code == 1
+    assert "lost" in app.return_value.error
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from octo_lab.testing.llm_script import Turn, call, calls, last_text, says
+from octo_lab.testing.llm_script import Call, call, calls, last_text, says
 from octo_lab.testing.llm_server import LlmServer
 from tests.cli.octo import STOPPED, Done, Octo, ended
 
@@ -172,8 +172,26 @@ def test_without_a_model_the_offline_helper_answers_and_says_what_it_is(octo: Oc
 def test_invalid_arguments_and_a_failing_tool_are_the_models_to_mend(
     octo: Octo, server: LlmServer
 ) -> None:
-    broken = Turn(calls=[call("read_file", path="nothing.txt")])
-    server.script(broken, says("There is no such file."))
+    server.script(
+        calls(Call(name="read_file", arguments='{"path": ')),
+        calls(call("read_file", path="nothing.txt")),
+        says("There is no such file."),
+    )
     done = octo.with_model(server)("run", "read it")
     assert (done.code, done.out) == (0, "There is no such file.\n")
-    assert "✗ read_file error" in done.err
+    assert len([line for line in done.err.splitlines() if "✗ read_file error" in line]) == 2
+    told = [m["content"] for m in server.requests[2].body["messages"] if m["role"] == "tool"]
+    assert "JSON" in told[0]
+    assert "nothing.txt" in told[1]
+
+
+def test_fifty_megabytes_from_a_tool_reach_neither_model_nor_screen_whole(
+    octo: Octo, server: LlmServer
+) -> None:
+    octo.workspace.mkdir()
+    (octo.workspace / "big.txt").write_text("x" * 50_000_000)
+    server.script(calls(call("read_file", path="big.txt")), says("Long."))
+    done = octo.with_model(server)("run", "read it")
+    assert (done.code, done.out) == (0, "Long.\n")
+    assert len(done.err) < 1000
+    assert len(str(server.requests[1].body)) < 200_000

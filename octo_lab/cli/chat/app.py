@@ -169,6 +169,12 @@ class ChatApp(App[Outcome]):
         line = f"✗ {text}" + (f"\n  {hint}" if hint else "")
         await self._turns.mount(Static(printable(line), classes="error", markup=False))
 
+    def _fatal_error(self) -> None:
+        """A bug. Textual would print local variables, keys perhaps among them."""
+        what = type(self._exception).__name__
+        error = f"The screen failed: {what}: {self._exception}"
+        self.exit(Outcome(code=FAILED, error=error, hint="please report this"))
+
     # speaking
 
     async def on_prompt_area_sent(self, event: PromptArea.Sent) -> None:
@@ -195,6 +201,10 @@ class ChatApp(App[Outcome]):
         """Take the focus, unless the person is writing: a letter must not become consent."""
         if not self._box.area.text:
             event.bar.focus()
+
+    def on_approval_bar_typed(self, event: ApprovalBar.Typed) -> None:
+        self._box.area.focus()
+        self._box.area.insert(event.text)
 
     async def on_approval_bar_decided(self, event: ApprovalBar.Decided) -> None:
         self._box.area.focus()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import ClassVar
 
+from textual import events
 from textual.message import Message
 from textual.widgets import Static
 
@@ -13,7 +14,7 @@ from octo_lab.core.events import Decision
 from octo_lab.core.turns import ToolBlock
 
 _DECISIONS: dict[str, Decision] = {"once": "once", "session": "session", "deny": "deny"}
-SETTLING = 0.3  # a key typed just before the question came is not its answer
+QUIET = 0.5  # a key that follows others at once is typing, not an answer
 
 
 class ApprovalBar(Static, can_focus=True):
@@ -40,19 +41,34 @@ class ApprovalBar(Static, can_focus=True):
             super().__init__()
             self.bar = bar
 
+    class Typed(Message):
+        """The person goes on writing."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     def __init__(self, block: ToolBlock) -> None:
-        keys = "y once · s this session · n deny"
+        keys = "y once · s this session · n deny · Tab comes here"
         detail = printable("\n".join(filter(None, [block.detail, block.risk])))
         super().__init__(f"{detail}\n{keys}", classes="approval", markup=False)
         self._approval_id = block.approval_id
-        self._focused_at = float("inf")
+        self._quiet_since = float("inf")
 
     def on_mount(self) -> None:
         self.post_message(self.Asked(self))
 
     def on_focus(self) -> None:
-        self._focused_at = time.monotonic()
+        self._quiet_since = time.monotonic()
+
+    def on_key(self, event: events.Key) -> None:
+        """Text that was meant for the prompt goes there."""
+        if event.is_printable and event.character and event.key not in {"y", "s", "n"}:
+            event.stop()
+            self.post_message(self.Typed(event.character))
 
     def action_decide(self, decision: str) -> None:
-        if time.monotonic() - self._focused_at >= SETTLING:
+        quiet = time.monotonic() - self._quiet_since
+        self._quiet_since = time.monotonic()
+        if quiet >= QUIET:
             self.post_message(self.Decided(self._approval_id, _DECISIONS[decision]))

@@ -1,0 +1,117 @@
+"""The smaller commands, in real processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from octo_lab.testing.llm_server import LlmServer
+from tests.cli.octo import Octo
+
+
+def test_help_lists_every_command(octo: Octo) -> None:
+    done = octo("--help")
+    assert done.code == 0
+    for name in ("run", "chat", "gateway", "init", "status", "sessions", "doctor", "kernel"):
+        assert f" {name} " in done.out
+
+
+def test_a_shell_completes_commands_and_options(octo: Octo) -> None:
+    env = {"_OCTO_COMPLETE": "complete_bash", "COMP_WORDS": "octo se", "COMP_CWORD": "1"}
+    assert octo_named(octo, env).split() == ["sessions"]
+    env = {**env, "COMP_WORDS": "octo run --mo", "COMP_CWORD": "2"}
+    assert octo_named(octo, env).split() == ["--model"]
+
+
+def octo_named(octo: Octo, env: dict[str, str]) -> str:
+    """Click names the completion variable after the program."""
+    octo.workspace.mkdir(exist_ok=True)
+    return subprocess.run(
+        [Path(sys.executable).with_name("octo")],
+        env={**octo.environ(), **env},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_init_makes_a_workspace_once(octo: Octo) -> None:
+    first = octo("init")
+    place = octo.workspace / ".octo"
+    assert first.out == f"made config.json, .gitignore in {place}\n"
+    (place / "config.json").write_text('{"version": 1, "model": "openai/mine"}')
+    assert octo("init").out == f"{place} is there already\n"
+    assert json.loads((place / "config.json").read_text())["model"] == "openai/mine"
+
+
+def test_data_lies_in_the_workspace_once_it_is_one(octo: Octo) -> None:
+    own = Octo(folder=octo.folder, env={"OCTO_HOME": ""})
+    own("init")
+    below = octo.workspace / "deep" / "down"
+    below.mkdir(parents=True)
+    status = own("status", "--json", "-C", str(below)).json
+    assert status["data_folder"] == str(octo.workspace / ".octo")
+    assert status["workspace"] == str(octo.workspace)
+
+
+def test_status_says_who_answers_with_what(octo: Octo, server: LlmServer) -> None:
+    done = octo.with_model(server)("status")
+    assert done.code == 0
+    for words in ("this process", "openai", "read_file", "terminal", str(octo.data)):
+        assert words in done.out.replace("\n", "")
+    assert octo.with_model(server)("status", "--json").json["provider"] == "openai"
+
+
+def test_sessions_are_those_that_were_named(octo: Octo, server: LlmServer) -> None:
+    octo = octo.with_model(server)
+    assert octo("sessions").out.startswith("No sessions yet")
+    for name in ("trip", "home"):
+        octo("run", "-s", name, f"about {name}")
+    octo("run", "nowhere")
+    listed = octo("sessions", "--json").json["sessions"]
+    assert sorted(info["title"] for info in listed) == ["home", "trip"]
+    assert [info["title"] for info in octo("sessions", "--json", "trip").json["sessions"]] == [
+        "trip"
+    ]
+    table = octo("sessions").out
+    assert "trip" in table
+    assert listed[0]["session"].rpartition(":")[2] in table
+
+
+def test_doctor_finds_what_is_there(octo: Octo, server: LlmServer) -> None:
+    done = octo.with_model(server)("doctor", "--json")
+    states = {finding["name"]: finding["state"] for finding in done.json}
+    assert {states[name] for name in ("python", "packages", "data folder", "gateway", "model")} == {
+        "ok"
+    }
+    assert set(states) >= {"kernel", "sandbox", "browser"}
+
+
+def test_doctor_names_what_is_wrong_and_fails(octo: Octo) -> None:
+    (octo.folder / "data").touch()
+    done = octo("doctor")
+    assert done.code == 1
+    lines = {line.split(":")[0]: line for line in done.out.splitlines()}
+    assert "OCTO_HOME" in lines["✗ data folder"]
+    assert "✗ model" in lines
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("name", ["octo", "my-octo"])
+def test_the_kernel_is_installed_where_one_says(octo: Octo, name: str) -> None:
+    prefix = octo.folder / "prefix"
+    done = octo("kernel", "install", "--prefix", str(prefix), "--name", name)
+    folder = prefix / "share" / "jupyter" / "kernels" / name
+    assert (done.code, done.out) == (0, f"installed {name} in {folder}\n")
+    spec = json.loads((folder / "kernel.json").read_text())
+    assert spec["language"] == "python"
+
+
+def test_the_kernel_goes_to_one_place(octo: Octo) -> None:
+    done = octo("kernel", "install", "--user", "--sys-prefix")
+    assert done.code == 2
+    assert "Choose one of --user, --sys-prefix" in done.err
