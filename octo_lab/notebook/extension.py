@@ -15,6 +15,8 @@ def load_ipython_extension(shell: Any) -> None:
     """Register the magics, the input transforms and the completion. Prints nothing."""
     if not isinstance(getattr(shell, "octo", None), OctoShell):
         shell.octo = OctoShell(shell)
+    if not hasattr(shell, "_last_traceback"):
+        shell._last_traceback = None  # ipykernel loses a cell whose first error is a UsageError
     shell.register_magics(OctoMagics)
     install_transforms(shell)
     install_completion(shell)

@@ -43,6 +43,14 @@ class OctoKernel(_Kernel):  # type: ignore[misc]
         close_runtime()
         return dict(super().do_shutdown(restart))
 
+    def do_history(self, hist_access_type: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """As in ipykernel, but a range of this session carries its number, not 0."""
+        reply: dict[str, Any] = super().do_history(hist_access_type, *args, **kwargs)
+        session = kwargs.get("session", 0)
+        if hist_access_type == "range" and session > 0:
+            reply["history"] = [(session, *entry[1:]) for entry in reply["history"]]
+        return reply
+
     @contextmanager
     def _cancel_on_sigint(self, future: Any) -> Iterator[None]:
         """As in ipykernel, but an interrupt also wakes a loop that waits for its next event."""

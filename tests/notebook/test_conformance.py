@@ -58,7 +58,8 @@ class TestOctoKernel(jupyter_kernel_test.KernelTests):
     code_history_pattern = "1?2*"
     supported_history_operations = (
         "tail",
+        "range",
         "search",
-    )  # as ipykernel itself: its range has no session
+    )
     code_inspect_sample = "zip"
     code_clear_output = "from IPython.display import clear_output; clear_output()"
