@@ -10,10 +10,12 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
+    Select,
     and_,
     bindparam,
     delete,
     exists,
+    func,
     insert,
     or_,
     select,
@@ -28,6 +30,7 @@ from octo_lab.storage.media import forget_media
 from octo_lab.storage.schema import current_sessions, messages, sessions, turns
 
 _SHORTEST_PREFIX = 4
+_CHAT = ("profile", "channel", "chat_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,21 +98,26 @@ def insert_session(db: Connection, session: SessionRow) -> None:
     )
 
 
+def _current(*, any_workspace: bool) -> Select[Any]:
+    current = current_sessions.c
+    where = [current[name] == bindparam(name) for name in _CHAT]
+    if not any_workspace:
+        where.append(current.workspace == bindparam("workspace"))
+    joined = select(sessions).join(current_sessions, current.session_id == sessions.c.id)
+    return joined.where(*where).order_by(sessions.c.updated_at.desc()).limit(1)
+
+
+_CURRENT_ANYWHERE = _current(any_workspace=True)
+_CURRENT = _current(any_workspace=False)
+
+
 def current_session(
     db: Connection, address: ChatAddress, *, workspace: str | None = None
 ) -> SessionRow | None:
     """The dialog this chat is in; ``workspace`` tells apart equal chats of two workspaces."""
-    current = current_sessions.c
-    query = (
-        select(sessions)
-        .join(current_sessions, current.session_id == sessions.c.id)
-        .where(*(current[name] == value for name, value in _chat(address).items()))
-        .order_by(sessions.c.updated_at.desc())
-        .limit(1)
-    )
-    if workspace is not None:
-        query = query.where(current.workspace == workspace)
-    return _first(db, query)
+    if workspace is None:
+        return _first(db, _CURRENT_ANYWHERE, _chat(address))
+    return _first(db, _CURRENT, {**_chat(address), "workspace": workspace})
 
 
 def make_current(db: Connection, address: ChatAddress, session_id: str) -> None:
@@ -143,8 +151,7 @@ def find_session(
     db: Connection, address: ChatAddress, name: str, *, workspace: str | None = None
 ) -> SessionRow | None:
     """By id, by title, or by a unique beginning of the id; raises UsageError when ambiguous."""
-    prefix = name.lower() if len(name) >= _SHORTEST_PREFIX else None
-    named = _all(db, select(sessions).where(_of_chat(address, workspace), _naming(name, prefix)))
+    named = _all(db, *_naming(address, name, workspace))
     exact = [row for row in named if row.id == name]
     titled = [row for row in named if row.title == name]
     found = exact or titled or named
@@ -155,11 +162,27 @@ def find_session(
     return found[0] if found else None
 
 
-def _naming(name: str, prefix: str | None) -> ColumnElement[bool]:
-    exact = or_(sessions.c.id == name, sessions.c.title == name)
-    if prefix is None:
-        return exact
-    return or_(exact, sessions.c.id.startswith(prefix, autoescape=True))
+def _named(*, any_workspace: bool) -> Select[Any]:
+    where = [sessions.c[name] == bindparam(name) for name in _CHAT]
+    if not any_workspace:
+        where.append(sessions.c.workspace == bindparam("workspace"))
+    start = func.substr(sessions.c.id, 1, bindparam("length")) == bindparam("start")
+    exact = [sessions.c[column] == bindparam("name") for column in ("id", "title")]
+    return select(sessions).where(*where, or_(*exact, start))
+
+
+_NAMED_ANYWHERE = _named(any_workspace=True)
+_NAMED = _named(any_workspace=False)
+
+
+def _naming(
+    address: ChatAddress, name: str, workspace: str | None
+) -> tuple[Select[Any], dict[str, Any]]:
+    start = name.lower() if len(name) >= _SHORTEST_PREFIX else "no id"
+    values = {**_chat(address), "name": name, "start": start, "length": len(start)}
+    if workspace is None:
+        return _NAMED_ANYWHERE, values
+    return _NAMED, {**values, "workspace": workspace}
 
 
 def _ambiguous(name: str, found: list[SessionRow]) -> UsageError:
@@ -273,13 +296,13 @@ def _one(db: Connection, statement: Any, session_id: str) -> SessionRow | None:
     return None if row is None else _session_of(row)
 
 
-def _first(db: Connection, statement: Any) -> SessionRow | None:
-    row = db.execute(statement).first()
+def _first(db: Connection, statement: Any, values: dict[str, Any]) -> SessionRow | None:
+    row = db.execute(statement, values).first()
     return None if row is None else _session_of(row)
 
 
-def _all(db: Connection, statement: Any) -> list[SessionRow]:
-    return [_session_of(row) for row in db.execute(statement)]
+def _all(db: Connection, statement: Any, values: dict[str, Any] | None = None) -> list[SessionRow]:
+    return [_session_of(row) for row in db.execute(statement, values)]
 
 
 def _session_of(row: Row[Any]) -> SessionRow:
