@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from octo_lab.testing.llm_server import LlmServer
 from tests.browser.notebook_page import Face, NotebookPage, Open, write_notebook
@@ -30,7 +30,9 @@ ARGUMENTS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
+WAIT = 20_000
 _numbers = count(1)
+expect.set_options(timeout=WAIT)
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +71,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(20_000)
+    opened.set_default_timeout(WAIT)
     yield opened
     opened.close()
 
