@@ -7,15 +7,20 @@ import sys
 from pathlib import Path
 
 import anyio
-from rich.console import Console
-from rich.table import Table
-
 from octo_lab.cli.ask import FAILED, Outcome
 from octo_lab.cli.connect import conversation_in
 from octo_lab.cli.place import find_place
 from octo_lab.cli.printer import printable
 from octo_lab.cli.run import CHAT
-from octo_lab.core.mail import Control, ControlReply, GetSessions, GetStatus, SessionList, Status
+from octo_lab.core.mail import (
+    Control,
+    ControlReply,
+    GetSessions,
+    GetStatus,
+    SessionInfo,
+    SessionList,
+    Status,
+)
 from octo_lab.core.wire import reply_json
 
 
@@ -48,14 +53,19 @@ def show_sessions(query: str, *, as_json: bool, workspace: Path | None) -> Outco
     if as_json:
         sys.stdout.write(json.dumps(reply_json(reply)) + "\n")
         return Outcome()
-    table = Table("", "session", "title", "turns", "last used", box=None, pad_edge=False)
     for info in reply.sessions:
-        mark = "*" if info.current else ""
-        used = info.updated_at.astimezone().strftime("%Y-%m-%d %H:%M")
-        dialog = info.session.rpartition(":")[2]
-        table.add_row(mark, dialog, printable(info.title) or "-", str(info.turns), used)
-    Console().print(table if reply.sessions else "No sessions yet: octo chat, or octo run -s NAME")
+        sys.stdout.write(_session_line(info) + "\n")
+    if not reply.sessions:
+        sys.stdout.write("No sessions yet: octo chat, or octo run -s NAME\n")
     return Outcome()
+
+
+def _session_line(info: SessionInfo) -> str:
+    mark = "*" if info.current else " "
+    used = info.updated_at.astimezone().strftime("%Y-%m-%d %H:%M")
+    dialog = info.session.rpartition(":")[2]
+    title = printable(info.title) or "(no title)"
+    return f"{mark} {dialog}  {used}  {info.turns:>4} turns  {title}"
 
 
 def _status_rows(place: str, status: Status) -> list[tuple[str, str]]:
@@ -76,10 +86,8 @@ def _status_rows(place: str, status: Status) -> list[tuple[str, str]]:
 
 
 def _print_rows(rows: list[tuple[str, str]]) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in rows:
-        table.add_row(name, printable(value))
-    Console(highlight=False, markup=False).print(table)
+        sys.stdout.write(f"{name:<11}  {printable(value)}\n")
 
 
 def _refused(reply: ControlReply) -> Outcome:

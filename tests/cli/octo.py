@@ -35,6 +35,7 @@ class Octo:
     """The command in one workspace. ``env`` is added to a clean environment."""
 
     folder: Path
+    before: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -54,7 +55,10 @@ class Octo:
         (self.folder / "home").mkdir(exist_ok=True)
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         return subprocess.Popen(
-            [*OCTO, *args], cwd=self.workspace, env=self.environ(), **{**pipes, **options}
+            [*self.before, *OCTO, *args],
+            cwd=self.workspace,
+            env=self.environ(),
+            **{**pipes, **options},
         )
 
     def __call__(self, *args: str, stdin: bytes = b"", timeout: float = 60) -> Done:
