@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import anyio
+
 from octo_lab.cli.ask import FAILED, Outcome
 from octo_lab.cli.connect import conversation_in
 from octo_lab.cli.place import find_place
