@@ -82,7 +82,7 @@ def _time(request: Request, result: Result) -> str:
 
 
 def _status(request: Request, result: Result) -> str:
-    return f"{phrase(request, 'status')}\n\n{_block(request, result.text)}"
+    return f"{phrase(request, 'status')}\n\n{result.text.strip()}"
 
 
 def _docs(request: Request, result: Result) -> str:

@@ -12,7 +12,7 @@ from octo_lab.llm.offline.features import plain
 from octo_lab.llm.offline.frames import frame_step, named_variables
 from octo_lab.llm.offline.intents import family
 from octo_lab.llm.offline.slots import Request, aligned, bare_folders, names, rare_words, tidy
-from octo_lab.llm.offline.steps import Call, Reply, Result, Step, phrase, say, sorry
+from octo_lab.llm.offline.steps import Call, Result, Step, say, sorry
 from octo_lab.llm.offline.understanding import Understanding
 
 # What the shipped pages are asked with: they are in English, the request may not be.
@@ -47,7 +47,7 @@ class Planner:
             return say(request, "empty")
         step = self._step(request, done)
         if isinstance(step, Call) and step.tool not in tools:
-            return _without(request, step.tool)
+            return say(request, "missing_tool", tool=step.tool)
         return step
 
     def _step(self, request: Request, done: tuple[Result, ...]) -> Step:
@@ -60,12 +60,6 @@ class Planner:
             zone = self.understanding.zone(request)
             return Call(tool="get_time", arguments={"timezone": zone} if zone else {})
         return _FIRST.get(kind, sorry)(request)
-
-
-def _without(request: Request, tool: str) -> Step:
-    return Reply(
-        text=f"{phrase(request, 'missing_tool', tool=tool)}\n\n{phrase(request, 'connect')}"
-    )
 
 
 def _after(request: Request, done: tuple[Result, ...]) -> Step:

@@ -16,11 +16,11 @@ class StatusArgs(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def status_tool(read: Callable[[], Awaitable[str]]) -> Tool:
-    """The tool over ``read``, which tells model, session, tools and folders in a few lines."""
+def status_tool(read: Callable[[ToolContext], Awaitable[str]]) -> Tool:
+    """The tool over ``read``, which tells the state as seen from the chat of the call."""
 
     async def octo_status(ctx: ToolContext, args: StatusArgs) -> str:
         """Tell the state of octo_lab: model, session, tokens, tools, folders."""
-        return await read()
+        return await read(ctx)
 
     return model_tool(octo_status, StatusArgs, name="octo_status", group="info", timeout=10.0)

@@ -101,7 +101,7 @@ class World:
     def file_tools(self) -> tuple[Tool, ...]:
         """What there is in a terminal."""
 
-        async def status() -> str:
+        async def status(ctx: ToolContext) -> str:
             return "model: offline/helper"
 
         files = (list_dir.TOOL, read_file.TOOL, grep.TOOL)

@@ -21,14 +21,14 @@ CTX = ToolContext(
 )
 
 
-async def read() -> str:
-    return "model: offline/helper"
+async def read(ctx: ToolContext) -> str:
+    return f"model: offline/helper, seen from {ctx.channel}"
 
 
 async def test_it_tells_what_the_runtime_reads() -> None:
     tool = status_tool(read)
     assert (tool.name, tool.risk) == ("octo_status", "read")
-    assert await tool.run(CTX, tool.parse({})) == "model: offline/helper"
+    assert await tool.run(CTX, tool.parse({})) == "model: offline/helper, seen from notebook"
 
 
 def test_it_takes_no_arguments() -> None:
