@@ -47,7 +47,7 @@ from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.models import ConfiguredModels, OneModel
 from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
-from octo_lab.session.status import StatusDesk
+from octo_lab.session.status import StatusDesk, status_text
 from octo_lab.session.worker import Tell, Workers, WorkPolicy
 from octo_lab.storage.database import Database, open_database
 from octo_lab.storage.owners import (
@@ -58,8 +58,9 @@ from octo_lab.storage.owners import (
     remove_owner,
     this_process,
 )
+from octo_lab.tools.builtin.octo_status import status_tool
 from octo_lab.tools.registry import builtin_tools, plugin_tools
-from octo_lab.tools.tool import Tool
+from octo_lab.tools.tool import Tool, ToolContext
 
 DATABASE = "octo_lab.db"
 LOG = "octo_lab.log"
@@ -157,6 +158,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         workers = Workers(parts, tell, _work_policy(setup), lanes=lanes, shows=shows)
         stack.push_async_callback(workers.close, TURN_GRACE)
         router, controls = _answering(setup, parts, workers, tell=tell, channels=channels)
+        tools.add(status_tool(partial(_told_status, controls.desk)))
         inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
         services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
         services.start_soon(bus.serve_controls, controls.answer)
@@ -307,6 +309,12 @@ def _answering(
         workspace=setup.workspace,
     )
     return Router(dialogs=dialogs, workers=workers, commands=commands, tell=tell), controls
+
+
+async def _told_status(desk: StatusDesk, ctx: ToolContext) -> str:
+    """What the tool ``octo_status`` tells, as ``/status`` does in the chat of the call."""
+    address = ChatAddress(channel=ctx.channel, chat_id=ctx.chat_id)
+    return status_text(await desk.status(address))
 
 
 def _attended(channels: Channels, address: ChatAddress) -> bool:
