@@ -38,7 +38,7 @@ pictures: setup ## take the README's pictures from the real product
 	@.ci/pictures
 
 lock: .venv/.ready ## resolve the dependencies anew
-	@uv pip compile pyproject.toml --group pyproject.toml:dev --universal --upgrade \
+	@uv pip compile pyproject.toml --group pyproject.toml:dev --extra postgres --universal --upgrade \
 	    --python-version 3.11 --no-header --quiet --output-file requirements.lock
 
 clean: ## remove everything that was built
