@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from octo_lab.testing.llm_script import call, calls, says
@@ -72,6 +73,20 @@ def test_octo_run_is_answered_by_the_gateway_and_sigterm_ends_it_in_order(
     assert "errors       0" in shown
     assert not (octo.data / FILE_NAME).exists()
     assert stored(octo) == [("completed", "look"), ("completed", "again")]
+
+
+def test_http_is_answered_by_the_same_sessions(running: Running, server: LlmServer) -> None:
+    url = f"http://{running.endpoint.authority}"
+    asked = {"message": "one", "options": {"session": "shared"}}
+    assert httpx.get(f"{url}/health").json() == {"status": "ok"}
+    assert httpx.post(f"{url}/api/chat", json=asked).status_code == 401
+    headers = {"Authorization": f"Bearer {running.endpoint.token}"}
+    answer = httpx.post(f"{url}/api/chat", json=asked, headers=headers)
+    assert (answer.status_code, answer.json()["text"]) == (200, "echo: one")
+    assert httpx.get(f"{url}/api/status", headers=headers).json()["kind"] == "status"
+    assert running.octo("run", "-s", "shared", "two").out == "echo: two\n"
+    said = [m["content"] for m in server.requests[1].body["messages"] if m["role"] != "system"]
+    assert said == ["one", "echo: one", "two"]
 
 
 def test_a_second_gateway_is_told_who_owns_the_folder(running: Running) -> None:
