@@ -88,6 +88,10 @@ class LlmServer:
         """Add answers for the next requests."""
         self._answers.extend(answers)
 
+    def forget(self) -> None:
+        """Drop the answers no request has used, so that the next test starts with its own."""
+        self._answers.clear()
+
     def wait_until(self, happened: Callable[[], bool], timeout: float = 10.0) -> bool:
         """Block until something recorded makes it true; False when time is over."""
         with self._changed:
