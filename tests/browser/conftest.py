@@ -41,16 +41,22 @@ def no_blocking_calls() -> None:
 
 
 @pytest.fixture(scope="session")
-def model() -> Iterator[LlmServer]:
-    """The model every kernel of the session talks to; a test scripts its answers."""
+def model_server() -> Iterator[LlmServer]:
     with LlmServer() as server:
         yield server
 
 
+@pytest.fixture
+def model(model_server: LlmServer) -> Iterator[LlmServer]:
+    """The model every kernel of the session talks to; a test scripts its answers."""
+    yield model_server
+    model_server.forget()
+
+
 @pytest.fixture(scope="session")
-def jupyter(model: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jupyter]:
+def jupyter(model_server: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jupyter]:
     folder = tmp_path_factory.mktemp("jupyter")
-    keys = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "sk-test"}
+    keys = {"OPENAI_BASE_URL": model_server.base_url, "OPENAI_API_KEY": "sk-test"}
     with jupyter_server(folder, **keys) as server:
         yield server
 
