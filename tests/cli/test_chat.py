@@ -16,17 +16,20 @@ from textual.pilot import Pilot
 from textual.widgets import Markdown, OptionList, Static
 from textual.worker import WorkerFailed
 
+from octo_lab.app import Setup
 from octo_lab.cli.ask import Outcome
 from octo_lab.cli.chat.app import ChatApp
 from octo_lab.cli.chat.prompt import PromptArea
 from octo_lab.cli.chat.sessions import SessionScreen
+from octo_lab.cli.local import open_local
+from octo_lab.config.settings import Settings
 from octo_lab.core.mail import AskOptions
 from octo_lab.gateway.find import find_gateway
-from octo_lab.testing.llm_script import call, calls, says
+from octo_lab.testing.llm_script import call, calls, fails, says
 from octo_lab.testing.llm_server import LlmServer
 from octo_lab.web.client import RemoteConversation, open_remote
 from octo_lab.web.endpoint import Endpoint
-from tests.cli.octo import OCTO, Octo
+from tests.cli.octo import KEY, OCTO, Octo
 from tests.gateway.running import gateway, papermill_command
 
 pytestmark = [pytest.mark.anyio, pytest.mark.kernel]
@@ -162,8 +165,15 @@ async def test_slash_commands_are_completed_and_open_and_switch_sessions(
         assert status(as_chat(pilot)).startswith("first")
 
 
-async def test_mistakes_are_lines_on_the_screen(endpoint: Endpoint, chat_id: str) -> None:
+async def test_mistakes_are_lines_on_the_screen(
+    endpoint: Endpoint, server: LlmServer, chat_id: str
+) -> None:
     async with chatting(endpoint, chat_id) as pilot:
+        server.script(fails(401, f"Incorrect API key provided: {KEY}"))
+        await say(pilot, "hi")
+        await until(pilot, lambda: len(texts(pilot, "error")) == 1)
+        assert "check the key of 'openai'" in texts(pilot, "error")[0]
+        assert KEY not in texts(pilot, "error")[0]
         await say(pilot, "/nwe")
         await until(pilot, lambda: any("did you mean" in text for text in texts(pilot, "error")))
         await say(pilot, "   ")
@@ -184,6 +194,20 @@ async def test_a_gateway_that_stops_ends_the_chat_with_the_next_step(tmp_path: P
     assert outcome is not None
     assert outcome.code == 1
     assert "octo gateway" in outcome.hint
+
+
+async def test_a_runtime_that_cannot_start_ends_the_chat_with_the_next_step(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "octo_lab.db").write_bytes(b"no database" * 1000)
+    setup = Setup(settings=Settings(), workspace=tmp_path, data_folder=tmp_path, environ={})
+    app = ChatApp(lambda: open_local(setup, "main"))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.return_value is not None)
+    assert app.return_value is not None
+    assert app.return_value.code == 1
+    assert "octo_lab.db" in app.return_value.error
+    assert app.return_value.hint
 
 
 async def test_a_bug_is_one_line_without_local_variables() -> None:
