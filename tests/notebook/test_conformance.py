@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import jupyter_kernel_test
+import jupyter_kernel_test  # type: ignore[import-untyped]
 import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 
@@ -25,7 +25,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     KernelSpecManager.kernel_dirs = before
 
 
-class TestOctoKernel(jupyter_kernel_test.KernelTests):
+class TestOctoKernel(jupyter_kernel_test.KernelTests):  # type: ignore[misc]
     kernel_name = "octo"
     language_name = "python"
     file_extension = ".py"
