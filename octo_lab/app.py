@@ -25,8 +25,7 @@ from octo_lab.bus.dispatch import Dispatcher
 from octo_lab.bus.inbox import Inbox
 from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
-from octo_lab.config.load import load_settings
-from octo_lab.config.paths import data_folder, find_workspace, user_folder
+from octo_lab.config.place import Place, find_place
 from octo_lab.config.settings import ProviderSettings, Settings
 from octo_lab.core.errors import Rejected, StorageError
 from octo_lab.core.keys import ChatAddress
@@ -93,13 +92,17 @@ def setup_from(
     tools: Sequence[Tool] = (),
 ) -> Setup:
     """A setup as the files and variables around ``start`` say; raises ConfigError."""
-    workspace = find_workspace(start, environ)
-    loaded = load_settings(workspace=workspace, environ=environ, user_folder=user_folder())
+    return setup_at(find_place(start, environ), channels=channels, tools=tools)
+
+
+def setup_at(
+    place: Place, *, channels: Sequence[Channel] = (), tools: Sequence[Tool] = ()
+) -> Setup:
     return Setup(
-        settings=loaded.settings,
-        workspace=workspace,
-        data_folder=data_folder(workspace, loaded.environ),
-        environ=loaded.environ,
+        settings=place.settings,
+        workspace=place.workspace,
+        data_folder=place.data_folder,
+        environ=place.environ,
         channels=channels,
         tools=tools,
     )

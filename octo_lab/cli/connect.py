@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 from octo_lab.cli.conversation import Conversation
-from octo_lab.cli.place import Place
+from octo_lab.config.place import Place, find_place
+from octo_lab.config.process import process_environ
 from octo_lab.gateway.find import find_gateway
+
+
+def place_around(workspace: Path | None) -> Place:
+    """The place of ``workspace``, else of the shell's folder; raises ConfigError."""
+    return find_place(workspace or Path.cwd(), process_environ())
 
 
 def conversation_in(place: Place, chat_id: str) -> AbstractAsyncContextManager[Conversation]:
@@ -16,13 +23,7 @@ def conversation_in(place: Place, chat_id: str) -> AbstractAsyncContextManager[C
         from octo_lab.web.client import open_remote
 
         return open_remote(endpoint, chat_id)
-    from octo_lab.app import Setup
+    from octo_lab.app import setup_at
     from octo_lab.cli.local import open_local
 
-    setup = Setup(
-        settings=place.settings,
-        workspace=place.workspace,
-        data_folder=place.data_folder,
-        environ=place.environ,
-    )
-    return open_local(setup, chat_id)
+    return open_local(setup_at(place), chat_id)

@@ -16,8 +16,8 @@ from jupyter_client.kernelspec import KernelSpecManager
 from packaging.requirements import Requirement
 
 from octo_lab.cli.ask import FAILED, Outcome
+from octo_lab.cli.connect import place_around
 from octo_lab.cli.look import ask_control
-from octo_lab.cli.place import find_place
 from octo_lab.cli.printer import printable
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError
@@ -101,7 +101,7 @@ def _kernel(_: Path | None) -> Finding:
 
 
 def _data_folder(workspace: Path | None) -> Finding:
-    folder = find_place(workspace).data_folder
+    folder = place_around(workspace).data_folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -132,7 +132,7 @@ def _browser(_: Path | None) -> Finding:
 
 
 def _gateway(workspace: Path | None) -> Finding:
-    endpoint = find_gateway(find_place(workspace).data_folder)
+    endpoint = find_gateway(place_around(workspace).data_folder)
     detail = "none runs; 'octo run' and 'octo chat' work in their own process"
     if endpoint is not None:
         detail = f"http://{endpoint.authority}, process {endpoint.pid}"

@@ -45,7 +45,7 @@ def run_gateway_command(options: GatewayOptions) -> None:
         run_for=options.run_for,
         log_level=options.log_level,
     )
-    output = options.output or plan.data_folder / "gateway.ipynb"
+    output = options.output or plan.place.data_folder / "gateway.ipynb"
     run_notebook(plan, parameters, output=output, kernel=options.kernel, started=_announce)
     sys.stderr.write(f"octo: gateway stopped; its notebook is {output}\n")
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import anyio
 
 from octo_lab.cli.ask import FAILED, Outcome
-from octo_lab.cli.connect import conversation_in
-from octo_lab.cli.place import find_place
+from octo_lab.cli.connect import conversation_in, place_around
 from octo_lab.cli.printer import printable
 from octo_lab.cli.run import CHAT
 from octo_lab.core.mail import (
@@ -27,7 +26,7 @@ from octo_lab.core.wire import reply_json
 
 def ask_control(control: Control, workspace: Path | None) -> tuple[str, ControlReply]:
     """Who answered, and what; raises an OctoError."""
-    opening = conversation_in(find_place(workspace), CHAT)
+    opening = conversation_in(place_around(workspace), CHAT)
 
     async def ask() -> tuple[str, ControlReply]:
         async with opening as conversation:

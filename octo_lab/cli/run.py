@@ -10,8 +10,7 @@ from pathlib import Path
 import anyio
 
 from octo_lab.cli.ask import Asking, Outcome, Question
-from octo_lab.cli.connect import conversation_in
-from octo_lab.cli.place import find_place
+from octo_lab.cli.connect import conversation_in, place_around
 from octo_lab.cli.printer import Printer
 from octo_lab.core.errors import UsageError
 from octo_lab.core.ids import new_id
@@ -43,7 +42,7 @@ def run(words: Sequence[str], options: RunOptions) -> Outcome:
         timeout=options.timeout,
         as_json=options.as_json,
     )
-    place = find_place(options.workspace)
+    place = place_around(options.workspace)
     opening = conversation_in(place, CHAT if options.session else f"run-{new_id()}")
     printer = _printer(options)
 

@@ -35,7 +35,7 @@ def run_notebook(
     came before the gateway ran.
     """
     _check(plan, kernel)
-    threading.Thread(target=_announce, args=[plan.data_folder, started], daemon=True).start()
+    threading.Thread(target=_announce, args=[plan.place.data_folder, started], daemon=True).start()
     try:
         papermill.execute_notebook(
             notebook_path(),
@@ -60,8 +60,8 @@ def notebook_path() -> Path:
 
 def _check(plan: Plan, kernel: str) -> None:
     """Find here, where one line can say it, what would fail in the kernel."""
-    choose_access(plan.host, plan.environ)
-    with sole_gateway(plan.data_folder):
+    choose_access(plan.host, plan.place.environ)
+    with sole_gateway(plan.place.data_folder):
         pass
     try:
         KernelSpecManager().get_kernel_spec(kernel)

@@ -8,22 +8,20 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 from anyio.from_thread import start_blocking_portal
 
-from octo_lab.app import Setup, open_app
-from octo_lab.config.load import load_settings
-from octo_lab.config.paths import data_folder, find_workspace, user_folder
+from octo_lab.app import open_app, setup_at
+from octo_lab.config.place import Place, find_place
 from octo_lab.config.process import process_environ
-from octo_lab.config.settings import Settings
 from octo_lab.core.causes import cause_of
-from octo_lab.core.errors import ConfigError, UsageError
+from octo_lab.core.errors import UsageError
 from octo_lab.gateway.lock import sole_gateway
 from octo_lab.gateway.logs import LogRing, log_ring
 from octo_lab.gateway.report import Report
@@ -45,10 +43,7 @@ logger = logging.getLogger(__name__)
 class Plan:
     """Everything decided before the start."""
 
-    settings: Settings
-    workspace: Path
-    data_folder: Path
-    environ: Mapping[str, str] = field(repr=False)
+    place: Place
     host: str
     port: int
     run_for: float = 0.0
@@ -79,8 +74,8 @@ def run_gateway(
         run_for=run_for,
         log_level=log_level,
     )
-    secrets = secret_values(plan.environ)
-    with sole_gateway(plan.data_folder), log_ring(plan.log_level, secrets) as log:
+    secrets = secret_values(plan.place.environ)
+    with sole_gateway(plan.place.data_folder), log_ring(plan.log_level, secrets) as log:
         return _Gateway(plan, log).run()
 
 
@@ -94,19 +89,16 @@ def make_plan(
     log_level: str = "INFO",
 ) -> Plan:
     """Settings and places for a gateway; raises ConfigError."""
-    environ = process_environ()
-    file = Path(config).expanduser() if config else None
-    if file is not None and not file.is_file():
-        raise ConfigError(f"No config file {config!r}", hint="name a file, or leave config empty")
-    root = find_workspace(Path(workspace).expanduser() if workspace else Path.cwd(), environ)
-    loaded = load_settings(workspace=root, environ=environ, user_folder=user_folder(), file=file)
+    place = find_place(
+        Path(workspace).expanduser() if workspace else Path.cwd(),
+        process_environ(),
+        config=Path(config).expanduser() if config else None,
+    )
+    settings = place.settings.gateway
     return Plan(
-        settings=loaded.settings,
-        workspace=root,
-        data_folder=data_folder(root, loaded.environ),
-        environ=loaded.environ,
-        host=host or loaded.settings.gateway.host,
-        port=loaded.settings.gateway.port if port is None else port,
+        place=place,
+        host=host or settings.host,
+        port=settings.port if port is None else port,
         run_for=run_for,
         log_level=log_level,
     )
@@ -132,7 +124,7 @@ class _Gateway:
         self._view = View()
 
     def run(self) -> Report:
-        access = choose_access(self._plan.host, self._plan.environ)
+        access = choose_access(self._plan.host, self._plan.place.environ)
         with contextlib.closing(bind_socket(self._plan.host, self._plan.port)) as listening:
             channel = WebChannel(listening, access)
             endpoint = _endpoint(self._plan.host, listening.getsockname()[1], access.token)
@@ -149,21 +141,15 @@ class _Gateway:
         return report
 
     async def _serve(self, channel: WebChannel, endpoint: Endpoint) -> None:
-        plan = self._plan
-        setup = Setup(
-            settings=plan.settings,
-            workspace=plan.workspace,
-            data_folder=plan.data_folder,
-            environ=plan.environ,
-            channels=(Tallied(channel, self._tally),),
-        )
+        place = self._plan.place
+        setup = setup_at(place, channels=(Tallied(channel, self._tally),))
         async with open_app(setup):
             try:
-                await anyio.to_thread.run_sync(write_endpoint, plan.data_folder, endpoint)
+                await anyio.to_thread.run_sync(write_endpoint, place.data_folder, endpoint)
                 logger.info("listening on %s", self._where)
                 await self._stop.wait()
             finally:
-                remove_endpoint(plan.data_folder)
+                remove_endpoint(place.data_folder)
 
     def _watch(self, serving: Future[None]) -> None:
         """Until it is time to stop: show what is new, wait a little."""
@@ -176,8 +162,8 @@ class _Gateway:
         return Report(
             state=state,
             where=self._where,
-            workspace=str(self._plan.workspace),
-            data_folder=str(self._plan.data_folder),
+            workspace=str(self._plan.place.workspace),
+            data_folder=str(self._plan.place.data_folder),
             seconds=time.monotonic() - self._started,
             messages=self._tally.messages,
             turns=self._tally.turns,

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from octo_lab.cli.ask import Outcome
 from octo_lab.cli.chat.app import ChatApp
-from octo_lab.cli.connect import conversation_in
+from octo_lab.cli.connect import conversation_in, place_around
 from octo_lab.cli.conversation import Conversation
-from octo_lab.cli.place import find_place
 from octo_lab.cli.run import CHAT
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import AskOptions
@@ -20,7 +19,7 @@ def chat(*, model: str | None, session: str | None, workspace: Path | None) -> O
     """Until the person leaves; raises an OctoError when nobody can answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("octo chat needs a terminal", hint='for a script: octo run "question"')
-    opened = conversation_in(find_place(workspace), CHAT)
+    opened = conversation_in(place_around(workspace), CHAT)
 
     def opening() -> AbstractAsyncContextManager[Conversation]:
         return opened

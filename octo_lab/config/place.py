@@ -1,4 +1,4 @@
-"""Where a command works: the workspace, its data folder, the settings."""
+"""Where octo_lab works: the workspace, its data folder, the settings and variables there."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from octo_lab.config.load import load_settings
 from octo_lab.config.paths import data_folder, find_workspace, user_folder
-from octo_lab.config.process import process_environ
 from octo_lab.config.settings import Settings
+from octo_lab.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +20,14 @@ class Place:
     environ: Mapping[str, str] = field(repr=False)
 
 
-def find_place(start: Path | None = None) -> Place:
-    """The place around ``start``, else around the shell's folder; raises ConfigError."""
-    environ = process_environ()
-    workspace = find_workspace(start or Path.cwd(), environ)
-    loaded = load_settings(workspace=workspace, environ=environ, user_folder=user_folder())
+def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None = None) -> Place:
+    """The place around ``start``; ``config`` replaces its config file. Raises ConfigError."""
+    if config is not None and not config.is_file():
+        raise ConfigError(f"No config file {str(config)!r}", hint="name a file that exists")
+    workspace = find_workspace(start, environ)
+    loaded = load_settings(
+        workspace=workspace, environ=environ, user_folder=user_folder(), file=config
+    )
     return Place(
         workspace=workspace,
         data_folder=data_folder(workspace, loaded.environ),
