@@ -35,6 +35,11 @@ _numbers = count(1)
 expect.set_options(timeout=WAIT)
 
 
+def browser_executable() -> str:
+    """The installed Chromium or Chrome; a test marked ``browser`` is skipped without one."""
+    return next(filter(None, map(shutil.which, BROWSERS)))
+
+
 @pytest.fixture(autouse=True)
 def no_blocking_calls() -> None:
     """Nothing to watch: octo_lab runs in other processes, and a test may wait for the model."""
@@ -63,13 +68,8 @@ def jupyter(model_server: LlmServer, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip("no Chromium or Chrome on this machine")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(
-            executable_path=executable, headless=True, args=ARGUMENTS
-        )
+        running = playwright.chromium.launch(executable_path=browser_executable(), args=ARGUMENTS)
         yield running
         running.close()
 
