@@ -6,6 +6,7 @@ import ast
 import inspect
 import itertools
 import linecache
+import re
 import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from octo_lab.notebook.capture import Capture, flush_figures
 T = TypeVar("T")
 FRAMES = 20  # of a traceback
 KEPT = 200  # sources kept for later tracebacks
+_CELL = re.compile(r"[\\/]ipykernel_\d+[\\/]\d+\.py$")
 _numbers = itertools.count(1)
 
 
@@ -142,7 +144,18 @@ def traceback_text(exc: BaseException) -> str:
         told = traceback.TracebackException.from_exception(exc, limit=-FRAMES)
     except Exception:  # noqa: BLE001 - an exception may be hostile
         return type(exc).__name__
-    ours = {__file__, ast.__file__}
-    frames = [frame for frame in told.stack if frame.filename not in ours]
+    frames = [_readable(frame) for frame in told.stack if not _is_machinery(frame.filename)]
     told.stack = traceback.StackSummary.from_list(frames)
     return "".join(told.format()).strip()
+
+
+def _is_machinery(file: str) -> bool:
+    return file in (__file__, ast.__file__) or "/IPython/core/" in file.replace("\\", "/")
+
+
+def _readable(frame: traceback.FrameSummary) -> traceback.FrameSummary:
+    """A frame of a cell is called so; its temporary file's name says nothing to a reader."""
+    name = "<cell>" if _CELL.search(frame.filename) else frame.filename
+    return traceback.FrameSummary(
+        name, frame.lineno, frame.name, lookup_line=False, line=frame.line
+    )

@@ -235,3 +235,39 @@ def test_json_of_the_turn_has_its_calls(octo: Kernel, model: LlmServer) -> None:
     assert [
         (b["name"], b["state"], b["output"]) for b in data["blocks"] if b["kind"] == "tool"
     ] == [("python", "ok", "42")]
+
+
+@pytest.mark.parametrize("code", ["while True: pass", "import asyncio\nawait asyncio.sleep(60)"])
+@pytest.mark.parametrize("form", ["awaited", "blocking"])
+def test_a_stop_from_elsewhere_ends_endless_code(
+    octo: Kernel, model: LlmServer, code: str, form: str
+) -> None:
+    """As a Stop button does: its message comes on another thread while the main one is busy."""
+    model.script(calls(call("python", code=f"ran = 1\n{code}")), says("never"))
+    octo.run(
+        "import threading, time\n"
+        "from octo_lab.core.mail import Stop\n"
+        "runtime = get_ipython().octo.face.runtime()\n"
+        "ran = 0\n"
+        "def stop():\n"
+        "    while not ran: time.sleep(0.01)\n"
+        "    time.sleep(0.3)\n"
+        "    runtime.control(Stop())\n"
+        "threading.Thread(target=stop).start()"
+    )
+    cell = f"%octo {ALLOWED} go"
+    began = time.monotonic()
+    ran = octo.run(
+        cell if form == "awaited" else f"def f():\n    {cell}\nf()", stdin=False, wait=10
+    )
+    assert time.monotonic() - began < 3.0  # a stop that did not work takes 60 s and more
+    assert ran.status == "ok"
+    assert "Stopped" in ran.value
+    assert octo.run("1 + 1").value == "2"
+
+
+def test_code_that_fails_names_the_persons_cells(octo: Kernel, model: LlmServer) -> None:
+    octo.run("def broken():\n    return [][0]")
+    said, _ = ask(octo, model, "broken()")
+    assert 'File "<cell>", line 2, in broken' in said
+    assert "site-packages" not in said
