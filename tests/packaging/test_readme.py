@@ -93,7 +93,7 @@ def test_the_cells_run_in_the_octo_kernel(tmp_path: Path) -> None:
 
 
 def _notebook(sources: list[str]) -> dict[str, object]:
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
         | {"id": f"cell{number}", "source": source.strip()}
         for number, source in enumerate(sources)
