@@ -27,7 +27,6 @@ CELLS = [
     "%%octo\nWhat is the mean of price in prices?",
     "import octo_lab as ol\nol.chat()",
 ]
-SIZE = {"width": 1180, "height": 860}
 WAIT = 60_000
 
 
@@ -43,7 +42,9 @@ def main(target: Path) -> None:
             )
             path = server.notebooks / "prices.ipynb"
             write_notebook(path, CELLS, "octo")
-            page = browser.new_context(viewport=SIZE, device_scale_factor=1.5).new_page()
+            page = browser.new_context(
+                viewport={"width": 1180, "height": 860}, device_scale_factor=1.5
+            ).new_page()
             take(NotebookPage(page, server, "lab", path), target)
             browser.close()
 
@@ -55,6 +56,7 @@ def take(notebook: NotebookPage, target: Path) -> None:
     turn = notebook.run(1)
     answer(turn)
     expect(turn.get_by_role("button", name="Stop")).to_have_count(0)
+    notebook.wait_idle()
     open_card(turn)
     cell = notebook.page.locator(".jp-Cell").nth(1)
     cell.screenshot(path=target / "turn.png", animations="disabled")
@@ -80,9 +82,10 @@ def answer(place: Locator) -> None:
 
 
 def open_card(turn: Locator) -> None:
-    card = turn.locator(".octo-tool summary").first
+    card = turn.locator(".octo-tool summary").last
     if card.count():
         card.click()
+    turn.page.mouse.move(0, 0)
 
 
 if __name__ == "__main__":
