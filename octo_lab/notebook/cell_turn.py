@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -44,6 +45,7 @@ class CellTurn:
         self._on_question = on_question
         self._shown: Shown | None = None
         self._questions: set[str] = set()
+        self._ending = threading.RLock()
 
     @property
     def headless(self) -> bool:
@@ -65,8 +67,9 @@ class CellTurn:
         self.latest = turn
         if not self._quiet:
             self.context.copy().run(self._draw, turn)
-        if not self.opened.done():
-            self.opened.set_result(None)
+        with self._ending:
+            if not self.opened.done():
+                self.opened.set_result(None)
         self._look_for_questions(turn)
 
     def _draw(self, turn: TurnSnapshot) -> None:
@@ -105,10 +108,11 @@ class CellTurn:
         """Let whoever waits go on; a later end changes nothing."""
         if isinstance(said, TurnSnapshot):
             self.latest = said
-        if not self.opened.done():
-            self.opened.set_result(None)
-        if not self.done.done():
-            self.done.set_result(said)
+        with self._ending:
+            if not self.opened.done():
+                self.opened.set_result(None)
+            if not self.done.done():
+                self.done.set_result(said)
 
     def fail(self, message: str, hint: str = "") -> None:
         """End it without a turn: it was refused."""
