@@ -70,9 +70,10 @@ def _turn(turn: Turn | None) -> Turn:
 
 def chat() -> ChatPanel:
     """The chat panel on this notebook's conversation."""
-    runtime = _face().runtime()
+    face = _face()
+    runtime = face.runtime()
     runtime.opened.result()
-    return ChatPanel(PanelLink(runtime))
+    return ChatPanel(PanelLink(runtime), headless=face.place().headless)
 
 
 def tool(function: Any = None, /, **options: Any) -> Any:

@@ -28,8 +28,12 @@ def render_turn(turn: TurnSnapshot, *, headless: bool = False) -> Bundle:
     }
 
 
-def render_conversation(title: str, turns: tuple[TurnSnapshot, ...]) -> Bundle:
+def render_conversation(
+    title: str, turns: tuple[TurnSnapshot, ...], *, headless: bool = False
+) -> Bundle:
     """Several turns with their prompts: the fallback of the chat panel."""
+    if headless:
+        turns = tuple(stable_turn(turn, _local_folders()) for turn in turns)
     asked = [f"**{turn.prompt.strip()}**\n\n{turn_markdown(turn, footer=False)}" for turn in turns]
     said = [f"> {turn.prompt.strip()}\n\n{turn_plain(turn, footer=False)}" for turn in turns]
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from threading import Event, RLock
 from typing import Any
 
@@ -28,14 +29,16 @@ class ChatPanel:
     """Shown by the display of the object; keeps no conversation of its own.
 
     A view that (re)appears asks the runtime for sessions and history, so a reloaded page
-    shows what the runtime knows. Safe to call from any thread.
+    shows what the runtime knows. Safe to call from any thread. ``headless``: nobody is there
+    to use a view; the conversation so far is shown.
     """
 
-    def __init__(self, backend: PanelBackend) -> None:
+    def __init__(self, backend: PanelBackend, *, headless: bool = False) -> None:
         self._backend = backend
+        self._headless = headless
         self._lock = RLock()
         self._running: dict[str, TurnSnapshot] = {}
-        self._widget = Widget("chat", self._receive) if is_built("chat") else None
+        self._widget = _open_view(self._receive, headless=headless)
         self._outputs: list[Output] = []
         self._unlisten = backend.listen(self._hear)
 
@@ -60,7 +63,8 @@ class ChatPanel:
 
     def _static(self, wait: float) -> dict[str, Any]:
         history = self._history(wait)
-        return dict(render_conversation(history.title or "new dialog", history.turns))
+        title = history.title or "new dialog"
+        return dict(render_conversation(title, history.turns, headless=self._headless))
 
     def _history(self, wait: float) -> History:
         """What the saved notebook will show; empty if the runtime does not answer in time."""
@@ -129,3 +133,7 @@ class ChatPanel:
         else:
             body = reply_json(reply)
         self._widget.send({"type": "reply", "id": ident, "reply": body})
+
+
+def _open_view(receive: Callable[[Json], None], *, headless: bool) -> Widget | None:
+    return Widget("chat", receive) if is_built("chat") and not headless else None

@@ -141,3 +141,12 @@ def test_a_closed_panel_leaves_the_conversation_and_no_view(octo: Kernel, model:
     assert VIEW_MIME not in bundle
     assert "Said later." in bundle["text/plain"]
     assert octo.collect(sent).status == "ok"
+
+
+def test_headless_shows_the_conversation_and_no_view(octo: Kernel, model: LlmServer) -> None:
+    model.script(says("For the record."))
+    octo.run("%octo note this")
+    ran = octo.run("import octo_lab as ol\nol.chat()", stdin=False)
+    [output] = ran.outputs
+    assert set(output["content"]["data"]) == {"text/plain", "text/markdown", "text/html"}
+    assert "> note this\n\nFor the record." in output["content"]["data"]["text/plain"]

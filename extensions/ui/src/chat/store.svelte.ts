@@ -19,7 +19,7 @@ export interface Pending {
   text: string;
 }
 
-const HISTORY_LIMIT = 1000;
+const FIRST_LIMIT = 100;
 const NOTES_LIMIT = 50;
 
 export class Chat {
@@ -31,8 +31,11 @@ export class Chat {
   pending: Pending[] = $state.raw([]);
   query = $state("");
   loaded = $state(false);
+  /** Whether the dialog may have turns older than those that were loaded. */
+  more = $state(false);
 
   private readonly link: Link;
+  private limit = FIRST_LIMIT;
 
   constructor(channel: Channel) {
     this.link = new Link(channel, (frame) => this.hear(frame));
@@ -81,6 +84,11 @@ export class Chat {
     await this.quietly("edit_session", { session, ...change });
   }
 
+  async loadEarlier(): Promise<void> {
+    this.limit *= 4;
+    await this.loadHistory();
+  }
+
   async search(query: string): Promise<void> {
     this.query = query;
     await this.loadSessions();
@@ -110,10 +118,11 @@ export class Chat {
   }
 
   private async loadHistory(): Promise<void> {
-    const reply = await this.link.request<"history">("history", { limit: HISTORY_LIMIT });
+    const reply = await this.link.request<"history">("history", { limit: this.limit });
     if (reply.kind === "told") return this.note(reply);
     if (reply.session !== this.conversation.session) this.notes = [];
     this.conversation = restore(this.conversation, reply.session, reply.turns);
+    this.more = reply.turns.length >= this.limit;
     this.settlePending();
   }
 
