@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -145,12 +146,18 @@ def run_reentrantly(
         signal.signal(signal.SIGINT, before)
 
 
+@cache
+def warn_of_old_patch() -> None:
+    """Say once that nest_asyncio was applied by somebody, and what to use instead."""
+    if getattr(asyncio, "_nest_patched", False) and "nest_asyncio" in sys.modules:
+        sys.stderr.write(OLD_PATCH)
+
+
 def _allow_nesting(loop: asyncio.AbstractEventLoop) -> None:
     import nest_asyncio2  # type: ignore[import-untyped]  # loaded at the first need only
 
     if getattr(loop, "_nest_patched", False):
         return
-    if getattr(asyncio, "_nest_patched", False) and "nest_asyncio" in sys.modules:
-        sys.stderr.write(OLD_PATCH)
+    warn_of_old_patch()
     nest_asyncio2.apply(loop)
     sys.stderr.write(PATCHED)

@@ -15,10 +15,10 @@ from octo_lab.core.errors import UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import Control, ControlReply, Told, UseCassette
 from octo_lab.notebook.asking import Asking
-from octo_lab.notebook.bridge import Bridge
+from octo_lab.notebook.bridge import Bridge, warn_of_old_patch
 from octo_lab.notebook.channel import NAME, NotebookChannel
 from octo_lab.notebook.host import Runtime
-from octo_lab.notebook.interrupted import TurnCancelled
+from octo_lab.notebook.interrupted import TurnCancelled, TurnInterrupted
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.place import Place, chat_id, current_place, folder
 from octo_lab.notebook.running import close_before_exit
@@ -47,6 +47,7 @@ class Face:
             return self._runtime
 
     def _started(self) -> Runtime:
+        warn_of_old_patch()
         channel = NotebookChannel()
         start = folder(self.shell, self.environ)
         setup = setup_from(start=start, environ=self.environ, channels=(channel,))
@@ -106,10 +107,16 @@ class Face:
         except asyncio.CancelledError:
             raise TurnCancelled from None
 
+    def _open_blocking(self) -> None:
+        try:
+            self.runtime().opened.result()
+        except KeyboardInterrupt:
+            raise TurnInterrupted from None
+
     def run_blocking(self, parsed: Parsed) -> Turn | None:
         """What ``%octo`` does where nothing can be awaited."""
         check_may_ask()
-        self.runtime().opened.result()
+        self._open_blocking()
         if said_by_word(self, parsed):
             return None
         question = self._asking.begin(self.runtime(), parsed, self.place(), blocking=True)

@@ -202,3 +202,38 @@ def test_starting_prints_nothing_and_defines_nothing(tmp_path: Path) -> None:
         assert octo.run(names).value == "['In', 'Out', 'exit', 'get_ipython', 'open', 'quit']"
         heavy = "[m for m in ('anyio', 'httpx', 'sqlalchemy', 'pydantic', 'pandas')"
         assert octo.run(f"import sys\n{heavy} if m in sys.modules]").value == "[]"
+
+
+def test_an_interrupt_ends_what_is_queued_behind_the_cell_too(
+    octo: Kernel, model: LlmServer
+) -> None:
+    model.script(SLOW)
+    octo.run("queued = 0")
+    sent = [octo.send("%octo tell"), octo.send("queued = 1")]
+    time.sleep(1.0)
+    octo.interrupt()
+    assert octo.collect(sent[0], wait=10).status == "ok"
+    assert octo.collect(sent[1], wait=10).status == "aborted"
+    assert octo.run("queued").value == "0"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%time %octo nested one",
+        "%%time\n%octo nested one",
+        "%%capture\n%octo nested one",
+        "get_ipython().run_cell('%octo nested one')",
+        "get_ipython().run_line_magic('octo', 'nested one')",
+        "exec(get_ipython().transform_cell('%octo nested one'))",
+        "[get_ipython().run_line_magic('octo', 'nested one') for _ in range(1)]",
+        "async def f():\n    %octo nested one\nawait f()",
+        "class C:\n    x = get_ipython().run_line_magic('octo', 'nested one')",
+    ],
+)
+def test_the_magic_works_wherever_code_can_stand(octo: Kernel, model: LlmServer, cell: str) -> None:
+    asked = len(model.requests)
+    ran = octo.run(cell, wait=10)
+    assert ran.status == "ok", ran.everything
+    assert len(model.requests) == asked + 1
+    assert model.requests[-1].body["messages"][-1]["content"] == "nested one"
