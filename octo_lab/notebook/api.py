@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,15 @@ from octo_lab.core.mail import GetSessions, GetStatus, SessionList, Status
 from octo_lab.notebook.extension import load_ipython_extension
 from octo_lab.notebook.face import Face
 from octo_lab.notebook.magics import OctoShell
-from octo_lab.notebook.options import Parsed
+from octo_lab.notebook.options import OPTIONS, Parsed
 from octo_lab.notebook.panel_link import PanelLink
 from octo_lab.notebook.panels.chat import ChatPanel
 from octo_lab.notebook.turn import Turn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_OPTIONS = tuple(option.key for option in OPTIONS if option.key != "help")
 
 
 def _face() -> Face:
@@ -53,6 +56,11 @@ async def ask_async(prompt: str, **options: Any) -> Turn:
 def _parsed(prompt: str, options: dict[str, Any]) -> Parsed:
     if not prompt.strip():
         raise UsageError("There is nothing to ask", hint='ol.ask("a question")')
+    for name in options:
+        if name not in _OPTIONS:
+            near = difflib.get_close_matches(name, _OPTIONS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_OPTIONS)}"
+            raise UsageError(f"ask() has no option {name!r}", hint=hint)
     given = {name: value for name, value in options.items() if value not in (None, False)}
     for name in ("tools", "attach"):
         if isinstance(given.get(name), str):
