@@ -33,6 +33,7 @@ from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
 from octo_lab.core.registry import Registry
 from octo_lab.llm.client import ModelHttp
 from octo_lab.llm.provider import Provider
+from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
 from octo_lab.llm.secret import Secret
 from octo_lab.security.logs import log_file
@@ -137,7 +138,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(_database(setup))
         await stack.enter_async_context(log_file(setup.data_folder / LOG, _secrets(setup)))
-        http = await stack.enter_async_context(_model_http())
+        http = await stack.enter_async_context(_model_http(setup))
         owner = await stack.enter_async_context(_owner(database))
         channels, bus = Channels(setup.channels), Bus()
         stack.callback(bus.close)
@@ -188,8 +189,8 @@ def _secrets(setup: Setup) -> list[str]:
 
 
 @asynccontextmanager
-async def _model_http() -> AsyncGenerator[ModelHttp]:
-    http = ModelHttp()
+async def _model_http(setup: Setup) -> AsyncGenerator[ModelHttp]:
+    http = ModelHttp(proxies=Proxies(setup.environ))
     try:
         yield http
     finally:

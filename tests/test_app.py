@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,10 +13,22 @@ from octo_lab.bus.ports import Door
 from octo_lab.config.settings import Settings
 from octo_lab.core.errors import ConfigError, Rejected, StorageError, UsageError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import GetHistory, GetStatus, History, InboundMessage, Status, Told
+from octo_lab.core.mail import (
+    AskOptions,
+    GetHistory,
+    GetSessions,
+    GetStatus,
+    History,
+    InboundMessage,
+    SessionList,
+    Status,
+    Told,
+)
 from octo_lab.core.turns import TextBlock, TurnSnapshot
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.testing.channels import MemoryChannel, MemorySink
+from octo_lab.testing.llm_script import says as server_says
+from octo_lab.testing.llm_server import LlmServer
 from octo_lab.testing.providers import ScriptedProvider, says
 from octo_lab.testing.setups import setup_in
 
@@ -155,3 +169,50 @@ def test_a_wrong_setting_names_its_file_and_key(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="'modle'"):
         setup_from(start=tmp_path, environ={})
+
+
+@pytest.fixture
+def proxy() -> Iterator[LlmServer]:
+    with LlmServer(server_says("hi")) as server:
+        yield server
+
+
+async def test_the_proxy_of_the_setup_carries_the_model_traffic(
+    proxy: LlmServer, tmp_path: Path
+) -> None:
+    channel = MemoryChannel()
+    setup = setup_in(tmp_path, channel, base_url="http://model.example/v1")
+    environ = {"HTTP_PROXY": proxy.base_url.removesuffix("/v1")}
+    async with open_app(replace(setup, environ=environ)):
+        turn = await channel.turn(await channel.ask("hello"))
+
+    asked = [request.path for request in proxy.requests]
+    assert (turn.text, asked) == ("hi", ["http://model.example/v1/chat/completions"])
+
+
+async def test_workspaces_of_one_data_folder_keep_their_chats_apart(tmp_path: Path) -> None:
+    """Equal chat ids of two workspaces: neither current dialog, nor names, nor lists mix."""
+    folders = tmp_path / "one", tmp_path / "two"
+    listed: list[list[tuple[str, bool]]] = []
+    prompts: list[list[str]] = []
+    for question, folder in (("q1", folders[0]), ("q2", folders[1]), ("q3", folders[0])):
+        channel = MemoryChannel()
+        setup = setup_in(folder, channel, provider=ScriptedProvider(says("a"), says("b")))
+        async with open_app(replace(setup, data_folder=tmp_path / "data")):
+            await channel.turn(await channel.ask(question))
+            await channel.turn(await channel.ask("named", AskOptions(session="side")))
+            sessions = await channel.control(GetSessions())
+            history = await channel.control(GetHistory())
+            side = await channel.control(GetHistory(session="side"))
+        assert isinstance(sessions, SessionList)
+        assert isinstance(history, History)
+        assert isinstance(side, History)
+        listed.append(sorted((info.title, info.current) for info in sessions.sessions))
+        prompts.append([turn.prompt for turn in (*history.turns, *side.turns)])
+
+    assert listed == [
+        [("q1", True), ("side", False)],
+        [("q2", True), ("side", False)],
+        [("q1", True), ("side", False)],
+    ]
+    assert prompts == [["q1", "named"], ["q2", "named"], ["q1", "q3", "named", "named"]]

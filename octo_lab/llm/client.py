@@ -15,6 +15,7 @@ import httpx
 from octo_lab.core.errors import ConfigError, OctoError, StreamCut, Unavailable
 from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, read_cassette
 from octo_lab.llm.errors import error_from_reply, shown
+from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.secret import Secret
 
 REFUSAL_SECONDS = 5.0
@@ -71,15 +72,14 @@ class HttpReply:
 class ModelHttp:
     """All HTTP to models, in one event loop; live, recorded to a cassette, or replayed.
 
-    ``https_proxy`` is the URL of a proxy for https; plain http, mostly loopback, goes direct.
     Whoever makes it closes it: ``async with ModelHttp() as http``.
     """
 
     def __init__(
-        self, timeouts: HttpTimeouts = HttpTimeouts(), *, https_proxy: str | None = None
+        self, timeouts: HttpTimeouts = HttpTimeouts(), *, proxies: Proxies = Proxies()
     ) -> None:
         self._timeouts = timeouts
-        self._proxy = https_proxy
+        self._proxies = proxies
         self._tls: ssl.SSLContext | None = None
         self._pools: list[_Pool] = []
         self._tape: Recorder | Player | None = None
@@ -120,7 +120,7 @@ class ModelHttp:
         Raises the typed error of an answer other than 2xx, Unavailable or StreamCut when the
         transport fails, also while the body is read inside the context.
         """
-        pool = await self._pool(secure=call.url.startswith("https:"))
+        pool = await self._pool(call.url)
         pool.streams += 1
         begun = False
         try:
@@ -130,34 +130,50 @@ class ModelHttp:
                 begun = True
                 yield HttpReply(content_type=got.headers.get("content-type", ""), parts=_body(got))
         except (httpx.HTTPError, httpx.InvalidURL) as exc:
-            raise _translate(call, exc, self._timeouts, begun=begun) from exc
+            proxy = pool.way.proxy
+            raise _translate(call, exc, self._timeouts, begun=begun, proxy=proxy) from exc
         finally:
             pool.streams -= 1
 
-    async def _pool(self, *, secure: bool) -> _Pool:
-        if secure and self._tls is None:
+    async def _pool(self, url: str) -> _Pool:
+        proxy = None if self.replaying else self._proxies.between(url)
+        way = _Way(secure=url.startswith("https:"), proxy=proxy)
+        if self._tls is None and (way.secure or way.secure_proxy):
             # Certificates are read from disk: 20 ms that plain HTTP never pays.
             self._tls = await anyio.to_thread.run_sync(httpx.create_ssl_context)
-        fitting = [pool for pool in self._pools if pool.secure == secure]
+        fitting = [pool for pool in self._pools if pool.way == way]
         free = next((pool for pool in fitting if pool.streams < STREAMS_PER_POOL), None)
         if free is None:
-            free = _Pool(secure=secure, client=self._client(secure=secure))
+            free = _Pool(way=way, client=self._client(way))
             self._pools.append(free)
         return free
 
-    def _client(self, *, secure: bool) -> httpx.AsyncClient:
+    def _client(self, way: _Way) -> httpx.AsyncClient:
+        tls = self._tls if way.secure_proxy else None
         live = httpx.AsyncHTTPTransport(
-            verify=(self._tls or True) if secure else False,
-            proxy=self._proxy if secure else None,
+            verify=(self._tls or True) if way.secure else False,
+            proxy=httpx.Proxy(way.proxy, ssl_context=tls) if way.proxy else None,
             limits=_LIMITS,
         )
         timeout = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
         return httpx.AsyncClient(transport=Taped(live), timeout=timeout, trust_env=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """How a server is reached; ``proxy`` may hold a password."""
+
+    secure: bool
+    proxy: str | None = field(repr=False)
+
+    @property
+    def secure_proxy(self) -> bool:
+        return self.proxy is not None and self.proxy.startswith("https:")
+
+
 @dataclass(slots=True, kw_only=True)
 class _Pool:
-    secure: bool
+    way: _Way
     client: httpx.AsyncClient
     streams: int = 0
 
@@ -264,7 +280,9 @@ async def _refusal(call: HttpCall, response: httpx.Response) -> OctoError:
     )
 
 
-def _translate(call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun: bool) -> OctoError:
+def _translate(
+    call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun: bool, proxy: str | None
+) -> OctoError:
     where = _where(call.url)
     if isinstance(exc, httpx.InvalidURL | httpx.UnsupportedProtocol):
         return ConfigError(
@@ -278,10 +296,11 @@ def _translate(call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun:
     if begun:
         return StreamCut(f"The answer of {call.provider!r} was cut off", hint="ask again")
     reason = shown(str(exc) or "the connection broke", call.api_key)
-    return Unavailable(
-        f"{call.provider!r} cannot be reached at {where!r}: {reason}",
-        hint="is the server running, and the base URL right?",
-    )
+    hint = "is the server running, and the base URL right?"
+    if proxy is not None:
+        reason = f"{reason} (by the proxy {_where(proxy)})"
+        hint = "is the proxy right? a host in NO_PROXY is reached directly"
+    return Unavailable(f"{call.provider!r} cannot be reached at {where!r}: {reason}", hint=hint)
 
 
 def _where(url: str) -> str:
