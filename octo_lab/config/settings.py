@@ -67,4 +67,3 @@ class Settings(_Part):
     tools: ToolSettings = ToolSettings()
     session: SessionSettings = SessionSettings()
     gateway: GatewaySettings = GatewaySettings()
-    detect_local: bool = True
