@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.intents import OUT_OF_SCOPE, family, slip_of
+from octo_lab.llm.offline.fitted import OUT_OF_SCOPE
+from octo_lab.llm.offline.intents import family
 from octo_lab.llm.offline.languages import Language
+from octo_lab.llm.offline.normal import slip_of
 
 _SLOT = re.compile(r"\{\w+\}")
 _WORD = re.compile(r"[a-z_%][a-z0-9_]*")

@@ -1,4 +1,4 @@
-"""Turns texts into vectors: WordLlama embeddings beside hashed character n-grams."""
+"""Turns texts into vectors: word embeddings beside hashed character n-grams."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from octo_lab.llm.offline.embedding import Embedding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,44 +27,41 @@ class Features:
     """Vectors of length one, or zero for a text without a word.
 
     The first part is the meaning (English in effect), the second the spelling, which carries
-    the other languages and the typing errors. Made from examples: they say which n-grams are
-    common. ``known`` are the vectors of the examples.
+    the other languages and the typing errors. ``rarity`` says how much each n-gram tells.
     """
 
-    def __init__(self, examples: Sequence[str]) -> None:
-        # numpy and WordLlama cost a second and 100 MB: paid by the first offline turn only
-        import numpy as np
+    def __init__(self, embedding: Embedding, rarity: Matrix) -> None:
+        import numpy as np  # loaded by the first offline turn only
 
         self._np = np
-        self._llama = _load_llama()
-        counts = self._counts(examples)
-        seen = (counts > 0).sum(axis=0)
-        self._rarity = np.log((1 + len(examples)) / (1 + seen)).astype(np.float32)
-        self.known = self._joined(examples, counts)
+        self._embedding = embedding
+        self._rarity = rarity
 
     def of(self, texts: Sequence[str]) -> Matrix:
-        return self._joined(texts, self._counts(texts))
-
-    def _joined(self, texts: Sequence[str], counts: Matrix) -> Matrix:
+        """One row for each text."""
         np = self._np
-        spelling = self._unit(np.log1p(counts) * self._rarity)
-        meaning = self._unit(np.asarray(self._llama.embed([text or " " for text in texts])))
+        spelling = self._unit(np.log1p(gram_counts(texts)) * self._rarity)
+        meaning = self._unit(self._embedding.of(texts))
         parts = (meaning * _MEANING**0.5, spelling * (1 - _MEANING) ** 0.5)
         rows: Matrix = np.concatenate(parts, axis=1).astype(np.float32)
         return rows
-
-    def _counts(self, texts: Sequence[str]) -> Matrix:
-        counts: Matrix = self._np.zeros((len(texts), _BUCKETS), dtype=self._np.float32)
-        for row, text in enumerate(texts):
-            for gram, count in Counter(_grams(text)).items():
-                counts[row, zlib.crc32(gram.encode()) % _BUCKETS] += count
-        return counts
 
     def _unit(self, rows: Matrix) -> Matrix:
         np = self._np
         length = np.linalg.norm(rows, axis=1, keepdims=True)
         unit: Matrix = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
         return unit
+
+
+def gram_counts(texts: Sequence[str]) -> Matrix:
+    """How often each n-gram is in each text, n-grams in buckets."""
+    import numpy as np  # loaded by the first offline turn only
+
+    counts: Matrix = np.zeros((len(texts), _BUCKETS), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for gram, count in Counter(_grams(text)).items():
+            counts[row, zlib.crc32(gram.encode()) % _BUCKETS] += count
+    return counts
 
 
 def plain(text: str) -> str:
@@ -89,11 +86,3 @@ def _pieces(word: str) -> Iterator[str]:
     for size in sizes:
         for start in range(len(word) - size + 1):
             yield word[start : start + size]
-
-
-def _load_llama() -> Any:
-    from wordllama import WordLlama  # type: ignore[import-untyped]
-
-    spec = find_spec("wordllama")
-    folder = Path(str(spec.origin)).parent if spec else Path()
-    return WordLlama.load(cache_dir=folder, disable_download=True)

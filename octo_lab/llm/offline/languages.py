@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,9 +28,18 @@ def load_languages() -> dict[str, Language]:
     return {code: _load(code) for code in CODES}
 
 
-def _load(code: str) -> Language:
+def digest() -> str:
+    """Names this state of the language files."""
+    return hashlib.sha256("".join(map(_text, CODES)).encode()).hexdigest()
+
+
+def _text(code: str) -> str:
     page = files("octo_lab.llm.offline") / "languages" / f"{code}.toml"
-    data = tomllib.loads(page.read_text("utf-8"))
+    return page.read_text("utf-8")
+
+
+def _load(code: str) -> Language:
+    data = tomllib.loads(_text(code))
     return Language(
         code=code,
         examples={intent: tuple(texts) for intent, texts in data["examples"].items()},

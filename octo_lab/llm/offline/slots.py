@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.intents import OUT_OF_SCOPE, slip_of
+from octo_lab.llm.offline.fitted import OUT_OF_SCOPE
 from octo_lab.llm.offline.languages import Language
 from octo_lab.llm.offline.marks import Kind, Mark
+from octo_lab.llm.offline.normal import slip_of
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _WRITTEN = re.compile(r"(?:(?![\u2e80-\u9fff])[\w'’])+")

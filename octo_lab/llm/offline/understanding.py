@@ -10,10 +10,13 @@ from zoneinfo import available_timezones
 
 from octo_lab.llm.offline.arithmetic import Arithmetic
 from octo_lab.llm.offline.coverage import Coverage
+from octo_lab.llm.offline.embedding import Embedding
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.intents import OUT_OF_SCOPE, Intents, Match, family
+from octo_lab.llm.offline.fitted import OUT_OF_SCOPE
+from octo_lab.llm.offline.intents import Intents, Match, family
 from octo_lab.llm.offline.languages import Language, load_languages
 from octo_lab.llm.offline.marks import Mark, Marker
+from octo_lab.llm.offline.normal import Normal
 from octo_lab.llm.offline.slots import (
     Request,
     aligned,
@@ -35,12 +38,14 @@ _REGIONS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Ind
 
 
 class Understanding:
-    """Everything learnt from the examples; costs about two seconds to make, once a process."""
+    """Everything learnt from the examples; made once a process."""
 
     def __init__(self) -> None:
         self.languages = load_languages()
         self._marker = Marker(Arithmetic(one.words for one in self.languages.values()))
-        self._intents = Intents(self.languages, self._marker)
+        self.embedding = Embedding()
+        normal = Normal(self.languages, self._marker)
+        self._intents = Intents(self.languages, normal, self.embedding)
         self._coverage = Coverage(self.languages)
         self._ordinary = vocabulary(self.languages.values())
         self.zones = _zones(self.languages.values())

@@ -57,7 +57,7 @@ class Offline:
 
 
 async def _planner() -> Planner:
-    """The one planner of this process, made at the first request: two seconds, then kept."""
+    """The one planner of this process, made at the first request: then kept."""
     async with _loading:
         if not _planners:
             understanding = await anyio.to_thread.run_sync(Understanding)

@@ -9,7 +9,7 @@ import pytest
 
 from octo_lab.llm.offline.arithmetic import Arithmetic
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.intents import filled
+from octo_lab.llm.offline.fitting import filled
 from octo_lab.llm.offline.languages import load_languages
 from octo_lab.llm.offline.marks import Marker, masked
 from tests.llm.offline.scoring import Case, judged, read_cases
