@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 NOTEBOOK := notebooks/guide/00-quickstart.ipynb
 UI := extensions/ui
-UI_SOURCES := $(shell find $(UI)/src -type f 2>/dev/null) $(wildcard $(UI)/*.ts $(UI)/*.json)
+UI_SOURCES := $(shell find $(UI)/src -type f 2>/dev/null) $(wildcard $(UI)/*.ts $(UI)/*.json) octo_lab/notebook/turn.css
 
 .PHONY: help setup lab demo test lint format bench pictures lock clean
 

@@ -9,7 +9,12 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES = ("src", "package-lock.json", "vite.config.ts")
+SOURCES = (
+    "extensions/ui/src",
+    "extensions/ui/package-lock.json",
+    "extensions/ui/vite.config.ts",
+    "octo_lab/notebook/turn.css",
+)
 
 
 class FrontEnd(BuildHookInterface[Any]):
@@ -20,7 +25,7 @@ class FrontEnd(BuildHookInterface[Any]):
             return
         root = Path(self.root)
         ui, built = root / "extensions" / "ui", root / "octo_lab" / "notebook" / "static"
-        if not _is_fresh(built, ui):
+        if not _is_fresh(built, root):
             npm = shutil.which("npm")
             if npm is None:
                 raise RuntimeError(
@@ -30,12 +35,12 @@ class FrontEnd(BuildHookInterface[Any]):
                 subprocess.run([npm, *command], cwd=ui, check=True)
 
 
-def _is_fresh(built: Path, ui: Path) -> bool:
+def _is_fresh(built: Path, root: Path) -> bool:
     outputs = [path.stat().st_mtime for path in built.rglob("*") if path.is_file()]
     sources = [
         path.stat().st_mtime
         for name in SOURCES
-        for path in ((ui / name).rglob("*") if (ui / name).is_dir() else [ui / name])
+        for path in ((root / name).rglob("*") if (root / name).is_dir() else [root / name])
         if path.is_file()
     ]
     return bool(outputs) and min(outputs) >= max(sources, default=0.0)
