@@ -67,9 +67,7 @@ def _mocks(source: str) -> bool:
 
 
 def _inner_imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
-    functions = [
-        n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [
         node
         for function in functions
