@@ -88,6 +88,6 @@ def _result(call: ToolCall, outcome: Outcome, seconds: float) -> Message:
         media=outcome.media,
         tool_call_id=call.id,
         tool_name=call.name,
-        is_error=outcome.state != "ok",
+        outcome=outcome.state,
         seconds=round(seconds, 3),
     )

@@ -125,7 +125,7 @@ class Transcript:
             content=f"Error: {what}: {_BECAUSE[reason]}.",
             tool_call_id=call.id,
             tool_name=call.name,
-            is_error=True,
+            outcome="cancelled",
         )
 
     def _settle(self, reason: CloseReason) -> tuple[Message, ...]:

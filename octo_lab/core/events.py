@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from octo_lab.core.messages import Media, ToolCall
+from octo_lab.core.messages import CallOutcome, Media, ToolCall
 from octo_lab.core.stream import ReasoningDelta, TextDelta, UsageReported
 
 Decision = Literal["once", "session", "deny"]
@@ -49,7 +49,7 @@ class ToolFinished:
     """The call ended; ``seconds`` is its wall time."""
 
     call_id: str
-    state: Literal["ok", "error", "denied", "cancelled"]
+    state: CallOutcome
     output: str
     seconds: float
     media: tuple[Media, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "required", "none"]
+CallOutcome = Literal["ok", "error", "denied", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class Message:
     """One entry of a transcript.
 
     ``tool_calls`` belong to an assistant message; ``tool_call_id``, ``tool_name``,
-    ``is_error`` and ``seconds`` to a tool message, which answers exactly one call.
+    ``outcome`` and ``seconds`` to a tool message, which answers exactly one call.
     """
 
     role: Role
@@ -52,7 +53,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     tool_name: str = ""
-    is_error: bool = False
+    outcome: CallOutcome = "ok"
     seconds: float | None = None
     provider_state: ProviderState | None = None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from octo_lab.core.messages import Media, Usage
+from octo_lab.core.messages import CallOutcome, Media, Usage
 
 TurnState = Literal["running", "completed", "cancelled", "interrupted", "failed"]
 ToolState = Literal["queued", "asking", "running", "ok", "error", "denied", "cancelled"]
@@ -45,6 +45,14 @@ class ToolBlock:
     approval_id: str = ""
     detail: str = ""
     risk: str = ""
+
+    @property
+    def outcome(self) -> CallOutcome:
+        """How the call ended; one that did not end counts as broken off."""
+        match self.state:
+            case "ok" | "error" | "denied" as ended:
+                return ended
+        return "cancelled"
 
 
 @dataclass(frozen=True, slots=True)

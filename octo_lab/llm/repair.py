@@ -91,7 +91,7 @@ def _unique(id: str, taken: set[str]) -> str:
 
 def _result(call: ToolCall, result: Message | None) -> Message:
     if result is None:
-        result = Message(role="tool", content=NO_RESULT, is_error=True)
+        result = Message(role="tool", content=NO_RESULT, outcome="cancelled")
     return replace(result, tool_call_id=call.id, tool_name=call.name, tool_calls=())
 
 

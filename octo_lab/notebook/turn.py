@@ -145,7 +145,7 @@ def _messages(block: Block) -> list[Message]:
                 tool_call_id=block.call_id,
                 tool_name=block.name,
                 media=block.media,
-                is_error=block.state != "ok",
+                outcome=block.outcome,
                 seconds=block.seconds,
             )
             return [Message(role="assistant", tool_calls=(call,)), result]

@@ -109,7 +109,7 @@ def _said(message: Message, results: dict[str, Message]) -> Iterable[Block]:
             call_id=call.id,
             name=call.name,
             arguments=call.arguments,
-            state="cancelled" if result is None else "error" if result.is_error else "ok",
+            state=result.outcome if result else "cancelled",
             output=head_and_tail(result.content, PREVIEW) if result else "",
             seconds=result.seconds if result else None,
             media=result.media if result else (),

@@ -57,7 +57,7 @@ def _row(db: Connection, turn_id: str, message: Message, now: datetime) -> dict[
         "tool_calls": _calls_text(message.tool_calls),
         "tool_call_id": message.tool_call_id,
         "tool_name": message.tool_name,
-        "is_error": message.is_error,
+        "outcome": message.outcome,
         "seconds": message.seconds,
         "provider_state": _state_text(message.provider_state),
         "created_at": now,
@@ -72,7 +72,7 @@ COLUMNS = (
     table.c.tool_calls,
     table.c.tool_call_id,
     table.c.tool_name,
-    table.c.is_error,
+    table.c.outcome,
     table.c.seconds,
     table.c.provider_state,
 )
@@ -80,7 +80,7 @@ COLUMNS = (
 
 def message_of(db: Connection, values: Sequence[Any]) -> Message:
     """The message whose ``COLUMNS`` these are; taken by position, half the cost of by name."""
-    role, content, reasoning, media, calls, call_id, tool, failed, seconds, state = values
+    role, content, reasoning, media, calls, call_id, tool, outcome, seconds, state = values
     return Message(
         role=role,
         content=content,
@@ -89,7 +89,7 @@ def message_of(db: Connection, values: Sequence[Any]) -> Message:
         tool_calls=_calls(calls) if calls else (),
         tool_call_id=call_id,
         tool_name=tool,
-        is_error=failed,
+        outcome=outcome,
         seconds=seconds,
         provider_state=_state(state) if state else None,
     )

@@ -63,7 +63,7 @@ messages = Table(
     Column("tool_calls", Words, nullable=False),
     Column("tool_call_id", Words, nullable=False),
     Column("tool_name", Words, nullable=False),
-    Column("is_error", Boolean, nullable=False),
+    Column("outcome", String(16), nullable=False),
     Column("seconds", Float),
     Column("provider_state", Words, nullable=False),
     Column("created_at", Instant, nullable=False),

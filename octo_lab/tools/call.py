@@ -6,12 +6,12 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 
 from octo_lab.core.errors import ToolDenied, ToolFailed
-from octo_lab.core.messages import Media, ToolCall
+from octo_lab.core.messages import CallOutcome, Media, ToolCall
 from octo_lab.core.text import clean, first_line, head_and_tail
 from octo_lab.tools.arguments import read_arguments
 from octo_lab.tools.policy import get_approval
@@ -19,14 +19,12 @@ from octo_lab.tools.tool import Approver, Tool, ToolContext, ToolResult
 
 log = logging.getLogger(__name__)
 
-OutcomeState = Literal["ok", "error", "denied", "cancelled"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of a call; ``text`` goes to the model and to the person."""
 
-    state: OutcomeState
+    state: CallOutcome
     text: str
     media: tuple[Media, ...] = ()
 

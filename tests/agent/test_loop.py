@@ -55,7 +55,7 @@ async def test_a_step_is_kept_before_the_model_is_asked_again() -> None:
 
     [(said, result)] = turn.kept
     assert said == Message(role="assistant", content="Let me see.", tool_calls=(asked,))
-    assert (result.content, result.tool_call_id, result.is_error) == ("42", "1", False)
+    assert (result.content, result.tool_call_id, result.outcome) == ("42", "1", "ok")
     system = Message(role="system", content="be octo")
     assert provider.requests[1].messages == [system, USER, said, result]
     assert ending.final == (Message(role="assistant", content="It is 42."),)

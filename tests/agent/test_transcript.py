@@ -54,9 +54,9 @@ def test_closing_says_of_each_call_whether_it_had_begun() -> None:
 
     _, begun, never = transcript.close("cancelled")
 
-    assert (begun.content, begun.is_error, begun.tool_name) == (
+    assert (begun.content, begun.outcome, begun.tool_name) == (
         "Error: Broken off, effects are unknown: the person stopped the turn.",
-        True,
+        "cancelled",
         "echo",
     )
     assert never.content == "Error: Not run: the person stopped the turn."

@@ -28,7 +28,9 @@ def result(id: str, content: str = "ok") -> Message:
 
 
 def lost(id: str) -> Message:
-    return Message(role="tool", content=NO_RESULT, tool_call_id=id, tool_name="f", is_error=True)
+    return Message(
+        role="tool", content=NO_RESULT, tool_call_id=id, tool_name="f", outcome="cancelled"
+    )
 
 
 HI = user("hi")

@@ -3,7 +3,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from octo_lab.core.messages import Message, ToolCall, Usage
+import pytest
+
+from octo_lab.core.messages import CallOutcome, Message, ToolCall, Usage
 from octo_lab.core.turns import (
     ErrorBlock,
     ReasoningBlock,
@@ -148,14 +150,15 @@ def test_a_turn_that_runs_elsewhere_shows_what_is_known_of_it() -> None:
     )
 
 
-def test_a_result_that_is_an_error_is_shown_as_one() -> None:
+@pytest.mark.parametrize("outcome", ["ok", "error", "denied", "cancelled"])
+def test_a_stored_call_is_shown_as_it_ended(outcome: CallOutcome) -> None:
     stored = record(
         1,
         Message(role="user", content="q1"),
         Message(role="assistant", tool_calls=(CALL,)),
-        Message(role="tool", content="Error: no", tool_call_id="c1", is_error=True),
+        Message(role="tool", content="out", tool_call_id="c1", outcome=outcome),
     )
     [block] = stored_snapshot(stored, "key").blocks
 
     assert isinstance(block, ToolBlock)
-    assert (block.state, block.output) == ("error", "Error: no")
+    assert (block.state, block.output) == (outcome, "out")

@@ -284,10 +284,14 @@ async def test_approval_is_asked_in_the_turn_and_deny_means_it_never_ran(
         ran_after_deny = list(ran)
         granted = await asked_and_settled(channel, "session")
         third = await channel.turn(await channel.ask("do it again"))
+        history = await channel.control(GetHistory())
 
     assert (tool_block(denied, "danger").state, ran_after_deny) == ("denied", [])
     assert tool_block(granted, "danger").state == "ok"
     assert (tool_block(third, "danger").state, ran) == ("ok", ["danger", "danger"])
+    assert isinstance(history, History)
+    stored = [tool_block(turn, "danger").state for turn in history.turns]
+    assert stored == ["denied", "ok", "ok"]
 
 
 async def asked_and_settled(channel: MemoryChannel, decision: str) -> TurnSnapshot:

@@ -54,7 +54,7 @@ STEP = (
         content="boom",
         tool_call_id="c2",
         tool_name="python",
-        is_error=True,
+        outcome="denied",
         media=(Media(mime="image/png", data=b"\x89PNG", name="plot.png"),),
     ),
 )

@@ -21,7 +21,7 @@ def answer(request: Request, result: Result) -> Reply:
 
 def _failure(request: Request, result: Result) -> str:
     text = result.text.removeprefix("Error: ").strip()
-    if re.search(r"\bdenied\b", text):
+    if result.outcome == "denied":
         return phrase(request, "denied", tool=result.call.tool)
     if "\n" not in text:
         return phrase(request, "failed", text=text)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from octo_lab.core.messages import CallOutcome
 from octo_lab.llm.offline.slots import Request
 
 
@@ -30,7 +31,11 @@ class Result:
 
     call: Call
     text: str
-    failed: bool = False
+    outcome: CallOutcome = "ok"
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome != "ok"
 
 
 Step = Call | Reply

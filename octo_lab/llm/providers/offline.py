@@ -83,7 +83,7 @@ def _turn(messages: Sequence[Message]) -> tuple[str, tuple[Result, ...]]:
 
 def _result(call: ToolCall, message: Message) -> Result:
     made = Call(tool=call.name, arguments=json.loads(call.arguments))
-    return Result(call=made, text=message.content, failed=message.is_error)
+    return Result(call=made, text=message.content, outcome=message.outcome)
 
 
 def _tool_call(step: Call, messages: Sequence[Message]) -> ToolCall:

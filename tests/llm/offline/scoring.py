@@ -56,7 +56,7 @@ async def judged(case: Case, world: World) -> str:
     last = answered.calls[-1]
     if last.name != case.tool:
         return f"called {_made(answered)}"
-    if answered.results[-1].is_error and case.tool == "python":
+    if answered.results[-1].outcome != "ok" and case.tool == "python":
         return f"failed: {_made(answered)}"
     fits = _fits(case, json.loads(last.arguments), world)
     return "" if fits else f"arguments: {_made(answered)}"

@@ -99,7 +99,7 @@ async def test_the_whole_dialogue_passes_the_strict_server(
         Message(
             role="assistant", tool_calls=(ToolCall(id="a", name="read_file", arguments='{"p'),)
         ),
-        Message(role="tool", tool_call_id="a", content="", is_error=True),
+        Message(role="tool", tool_call_id="a", content="", outcome="error"),
         Message(role="user", content="again"),
     ]
     stream = provider(server, http).stream(ChatRequest(messages=history, tools=[TOOL]))

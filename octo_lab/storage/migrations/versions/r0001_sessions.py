@@ -59,7 +59,7 @@ def _messages() -> None:
         sa.Column("turn_id", _ID, sa.ForeignKey("turns.id", ondelete="CASCADE"), nullable=False),
         sa.Column("role", sa.String(16), nullable=False),
         *_texts("content", "reasoning", "media", "tool_calls", "tool_call_id", "tool_name"),
-        sa.Column("is_error", sa.Boolean, nullable=False),
+        sa.Column("outcome", sa.String(16), nullable=False),
         sa.Column("seconds", sa.Float),
         *_texts("provider_state"),
         sa.Column("created_at", sa.BigInteger, nullable=False),
