@@ -20,9 +20,17 @@ def callers(name: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", ["Agent", "TurnController", "begin_turn", "finish_turn"])
-def test_only_the_session_runs_turns(name: str) -> None:
-    assert callers(name) == {"session/run.py"}
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Agent", "session/agents.py"),
+        ("TurnController", "session/run.py"),
+        ("begin_turn", "session/run.py"),
+        ("finish_turn", "session/run.py"),
+    ],
+)
+def test_only_the_session_runs_turns(name: str, place: str) -> None:
+    assert callers(name) == {place}
 
 
 def test_no_face_starts_a_worker() -> None:
