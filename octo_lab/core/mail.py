@@ -107,10 +107,14 @@ class RunCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetSessions:
-    """List this chat's dialogs, newest first; ``query`` filters by title and text."""
+    """List this chat's dialogs, newest first; ``query`` filters by title and text.
+
+    ``branches``: each followed by its earlier versions, which asking again has left behind.
+    """
 
     query: str = ""
     limit: int = 200
+    branches: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +186,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
-    """One dialog in a list. ``session`` is the text form of its key."""
+    """One dialog in a list. ``session`` is the text form of its key.
+
+    ``branch_of`` is the key of the dialog that this one is an earlier version of.
+    """
 
     session: str
     title: str
@@ -191,11 +198,15 @@ class SessionInfo:
     turns: int
     updated_at: datetime
     busy: bool = False
+    branch_of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionList:
+    """Dialogs; ``earlier`` counts the versions that fit but are not listed."""
+
     sessions: tuple[SessionInfo, ...]
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

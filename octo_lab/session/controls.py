@@ -93,10 +93,11 @@ class Controls:
         return Told(text="Stopped." if stopped else "Nothing is running here.", failed=not stopped)
 
     async def _sessions(self, address: ChatAddress, wanted: GetSessions) -> SessionList:
-        rows = await self.dialogs.listed(address, query=wanted.query, limit=wanted.limit)
-        current = await self.dialogs.current(address)
-        here = current.id if current else ""
-        return SessionList(sessions=tuple(self._info(row, here) for row in rows))
+        listing = await self.dialogs.listed(
+            address, query=wanted.query, limit=wanted.limit, branches=wanted.branches
+        )
+        infos = tuple(self._info(row, listing.current) for row in listing.sessions)
+        return SessionList(sessions=infos, earlier=listing.earlier)
 
     def _info(self, row: SessionRow, current: str) -> SessionInfo:
         return SessionInfo(
@@ -107,6 +108,7 @@ class Controls:
             turns=row.turns,
             updated_at=row.updated_at,
             busy=self.workers.busy(row.id),
+            branch_of=str(row.address.dialog(row.branch_of)) if row.branch_of else "",
         )
 
     async def _history(self, address: ChatAddress, wanted: GetHistory) -> History:
@@ -114,10 +116,12 @@ class Controls:
         if session is None:
             return History(session="", title="", turns=())
         limit = max(1, min(wanted.limit, LONGEST_HISTORY))
+        before = self.workers.running
         records = await self.dialogs.database.read(
             lambda db: load_turns(db, session.id, context_only=False, limit=limit)
         )
-        live = {turn.row.id: turn.controller for turn in self.workers.running}
+        # A turn that was read as running may have ended since, or have begun meanwhile.
+        live = {turn.row.id: turn.controller for turn in (*before, *self.workers.running)}
         key = str(session.key)
         turns: list[TurnSnapshot] = [
             live[record.turn.id].snapshot()

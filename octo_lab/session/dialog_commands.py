@@ -16,6 +16,10 @@ from octo_lab.storage.sessions import SessionRow
 
 NO_DIALOG = Told(text="This chat has no dialog yet", failed=True, hint="ask something first")
 USUAL = "default"
+ALL = "all"
+BIRTH = len("01234567-89ab")  # the milliseconds of a UUIDv7
+NONE_YET = "This chat has no dialog yet."
+NONE_FITS = "No dialog says that."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +36,12 @@ class DialogCommands:
             Command(name="new", usage="[title]", summary="open a new dialog", run=self.new),
             Command(name="clear", summary="go on with an empty context", run=self.clear),
             Command(name="stop", summary="stop the running turn", run=self.stop, bypass=True),
-            Command(name="sessions", summary="list the dialogs", run=self.sessions),
+            Command(
+                name="sessions",
+                usage="[all] [WORDS]",
+                summary="list the dialogs, with `all` their earlier versions, too",
+                run=self.sessions,
+            ),
             Command(
                 name="switch",
                 usage="NAME",
@@ -62,12 +71,16 @@ class DialogCommands:
         return Told(text="Stopped." if stopped else "Nothing is running here.", failed=not stopped)
 
     async def sessions(self, call: CommandCall) -> Told:
-        rows = await self.dialogs.listed(call.address, query=call.args, limit=50)
-        current = await self.dialogs.current(call.address)
-        here = current.id if current else ""
-        ids = [row.id for row in rows]
-        lines = [_line(row, ids, current=row.id == here) for row in rows]
-        return Told(text="\n".join(lines) or "This chat has no dialog yet.")
+        first, _, rest = call.args.partition(" ")
+        everything = first.lower() == ALL
+        query = rest.strip() if everything else call.args
+        listing = await self.dialogs.listed(
+            call.address, query=query, limit=200 if everything else 50, branches=everything
+        )
+        ids = [row.id for row in listing.sessions]
+        lines = [_line(row, ids, current=row.id == listing.current) for row in listing.sessions]
+        text = "\n".join(lines) or (NONE_FITS if query else NONE_YET)
+        return Told(text="\n\n".join(filter(None, [text, _earlier(listing.earlier, query)])))
 
     async def switch(self, call: CommandCall) -> Told:
         if not call.args:
@@ -105,12 +118,24 @@ def _line(row: SessionRow, ids: list[str], *, current: bool) -> str:
     title = row.title or "(no title)"
     turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
     name = f"**{title}**" if current else title
-    return f"- {name} · {turns} · `{_short(row.id, ids)}`"
+    indent = "  " if row.branch_of else ""
+    return f"{indent}- {name} · {turns} · `{_short(row.id, ids)}`"
+
+
+def _earlier(count: int, query: str) -> str:
+    """How to see the versions that are not listed."""
+    if not count:
+        return ""
+    versions = "1 earlier version" if count == 1 else f"{count} earlier versions"
+    return f"{versions}: `{f'/sessions {ALL} {query}'.rstrip()}`"
 
 
 def _short(wanted: str, ids: list[str]) -> str:
-    """The shortest beginning of an id, of at least 8 characters, that names it alone."""
-    for length in range(8, len(wanted)):
+    """The shortest beginning of an id that names it alone, with its whole time of birth.
+
+    A shorter one could name a dialog, too, that is not listed.
+    """
+    for length in range(BIRTH, len(wanted)):
         if sum(other.startswith(wanted[:length]) for other in ids) == 1:
             return wanted[:length]
     return wanted

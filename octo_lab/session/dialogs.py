@@ -15,6 +15,7 @@ from octo_lab.storage.sessions import (
     SessionRow,
     archive_session,
     clear_context,
+    count_branches,
     create_session,
     current_session,
     delete_session,
@@ -26,6 +27,15 @@ from octo_lab.storage.sessions import (
 )
 
 TITLE_LENGTH = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Dialogs of a chat, the id of the one it is in, and how many versions are not listed."""
+
+    sessions: list[SessionRow]
+    current: str
+    earlier: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,19 +83,32 @@ class Dialogs:
         return found
 
     async def listed(
-        self, address: ChatAddress, *, query: str = "", limit: int = 200
-    ) -> list[SessionRow]:
-        """Newest first; a search finds archived dialogs, too."""
-        return await self.database.read(
-            partial(
-                list_sessions,
-                address=address,
-                query=clean(query),
-                limit=max(1, min(limit, 2000)),
-                archived=bool(query.strip()),
-                workspace=self.workspace,
+        self, address: ChatAddress, *, query: str = "", limit: int = 200, branches: bool = False
+    ) -> Listing:
+        """Newest first; a search finds archived dialogs, too; each before its own branches.
+
+        A chat that is in an earlier version finds it in every list.
+        """
+        words, most, place = clean(query), max(1, min(limit, 2000)), self.workspace
+        archived = bool(words.strip())
+
+        def read(db: Connection) -> Listing:
+            rows = list_sessions(
+                db,
+                address,
+                query=words,
+                limit=most,
+                archived=archived,
+                branches=branches,
+                workspace=place,
             )
-        )
+            here = current_session(db, address, workspace=place)
+            if here and here.branch_of and not archived and here not in rows:
+                rows.append(here)
+            left = 0 if branches else count_branches(db, address, query=words, workspace=place)
+            return Listing(sessions=_grouped(rows), current=here.id if here else "", earlier=left)
+
+        return await self.database.read(read)
 
     async def switch(self, session: SessionRow) -> None:
         """From now on the chat is in ``session``, which comes back from the archive."""
@@ -139,6 +162,17 @@ class Dialogs:
     def _find(self, db: Connection, address: ChatAddress, name: str) -> SessionRow | None:
         named = title_of(_dialog(address, name))
         return find_session(db, address, named, workspace=self.workspace)
+
+
+def _grouped(rows: list[SessionRow]) -> list[SessionRow]:
+    """Each dialog followed by its branches; those of a dialog that is not listed come last."""
+    branches: dict[str, list[SessionRow]] = {}
+    for row in rows:
+        if row.branch_of:
+            branches.setdefault(row.branch_of, []).append(row)
+    own = [row for row in rows if not row.branch_of]
+    listed = [row for top in own for row in (top, *branches.pop(top.id, ()))]
+    return [*listed, *(row for left in branches.values() for row in left)]
 
 
 def title_of(text: str) -> str:

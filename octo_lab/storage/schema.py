@@ -1,7 +1,8 @@
 """The tables. Every change here needs a new revision in ``migrations/versions``.
 
 Turns form a tree through ``parent``; a session is a pointer (``head``) into it, as a git branch
-is. At most one turn of a session runs at a time: a unique index (``partial_indexes``) says so,
+is. A session with ``branch_of`` is an earlier version of that one, left behind by asking again.
+At most one turn of a session runs at a time: a unique index (``partial_indexes``) says so,
 and this running turn is the session's lease.
 """
 
@@ -82,6 +83,7 @@ sessions = Table(
     Column("head", Id, ForeignKey("turns.id"), index=True),
     Column("cursor", Id, ForeignKey("turns.id"), index=True),
     Column("archived", Boolean, nullable=False),
+    Column("branch_of", Id, ForeignKey("sessions.id"), index=True),
     Column("model", Words),
     Column("turns", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),

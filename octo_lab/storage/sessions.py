@@ -35,7 +35,10 @@ _CHAT = ("profile", "channel", "chat_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """One dialog. ``head`` is its newest turn, its context starts after the turn ``cursor``."""
+    """One dialog. ``head`` is its newest turn, its context starts after the turn ``cursor``.
+
+    ``branch_of`` names the dialog that this one is an earlier version of.
+    """
 
     id: str
     address: ChatAddress
@@ -44,6 +47,7 @@ class SessionRow:
     head: str | None
     cursor: str | None
     archived: bool
+    branch_of: str | None = None
     model: str | None
     turns: int
     created_at: datetime
@@ -90,6 +94,7 @@ def insert_session(db: Connection, session: SessionRow) -> None:
             "head": session.head,
             "cursor": session.cursor,
             "archived": session.archived,
+            "branch_of": session.branch_of,
             "model": session.model,
             "turns": session.turns,
             "created_at": session.created_at,
@@ -150,13 +155,16 @@ def needed_session(db: Connection, session_id: str, *, lock: bool = False) -> Se
 def find_session(
     db: Connection, address: ChatAddress, name: str, *, workspace: str | None = None
 ) -> SessionRow | None:
-    """By id, by title, or by a unique beginning of the id; raises UsageError when ambiguous."""
+    """By id, by title, or by a unique beginning of the id; raises UsageError when ambiguous.
+
+    A dialog that is archived, or an earlier version, is found only where no other fits.
+    """
     named = _all(db, *_naming(address, name, workspace))
     exact = [row for row in named if row.id == name]
     titled = [row for row in named if row.title == name]
     found = exact or titled or named
-    if fresh := [session for session in found if not session.archived]:
-        found = fresh
+    found = [session for session in found if session.branch_of is None] or found
+    found = [session for session in found if not session.archived] or found
     if len(found) > 1:
         raise _ambiguous(name, found)
     return found[0] if found else None
@@ -197,16 +205,33 @@ def list_sessions(
     query: str = "",
     limit: int = 200,
     archived: bool = False,
+    branches: bool = False,
     workspace: str | None = None,
 ) -> list[SessionRow]:
-    """Newest first; ``query`` filters by title and by what was said; ``archived`` adds those."""
+    """Newest first; ``query`` filters by title and by what was said.
+
+    ``archived`` adds those that are, ``branches`` the earlier versions.
+    """
     statement = select(sessions).where(_of_chat(address, workspace))
     if not archived:
         statement = statement.where(sessions.c.archived.is_(False))
+    if not branches:
+        statement = statement.where(sessions.c.branch_of.is_(None))
     if query.strip():
         statement = statement.where(_mentions(query.strip()))
     newest = (sessions.c.updated_at.desc(), sessions.c.id.desc())
     return _all(db, statement.order_by(*newest).limit(limit))
+
+
+def count_branches(
+    db: Connection, address: ChatAddress, *, query: str = "", workspace: str | None = None
+) -> int:
+    """How many earlier versions a list without them leaves out."""
+    counted = select(func.count()).select_from(sessions)
+    counted = counted.where(_of_chat(address, workspace), sessions.c.branch_of.is_not(None))
+    if query.strip():
+        counted = counted.where(_mentions(query.strip()))
+    return db.scalar(counted) or 0
 
 
 def _mentions(words: str) -> ColumnElement[bool]:
@@ -250,8 +275,10 @@ def clear_context(db: Connection, session_id: str) -> None:
 
 
 def delete_session(db: Connection, session_id: str) -> None:
-    """Delete the dialog, those of its turns that no other dialog holds, and their media."""
+    """Delete the dialog with its earlier versions, the turns that no other holds, their media."""
     session = needed_session(db, session_id, lock=True)
+    for branch in db.scalars(select(sessions.c.id).where(sessions.c.branch_of == session_id)).all():
+        delete_session(db, branch)
     db.execute(delete(sessions).where(sessions.c.id == session_id))
     turn_id = session.head
     media: list[str] = []
@@ -314,6 +341,7 @@ def _session_of(row: Row[Any]) -> SessionRow:
         head=row.head,
         cursor=row.cursor,
         archived=row.archived,
+        branch_of=row.branch_of,
         model=row.model,
         turns=row.turns,
         created_at=row.created_at,

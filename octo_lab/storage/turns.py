@@ -51,7 +51,8 @@ def begin_turn(db: Connection, new: NewTurn, *, owner: str) -> TurnRow:
     """Store the turn as running, with the user's message; it becomes the session's head.
 
     If a turn from the same ``slot`` is on the session's path and ``replace`` is set, the session
-    first goes back to before that turn; what it leaves stays reachable as a session of its own.
+    first goes back to before that turn; what it leaves stays reachable as a branch of it. A branch
+    that is asked something becomes a session of its own.
     Raises SessionBusy while a turn of another living owner runs in the session.
     """
     if new.message.role != "user":
@@ -102,10 +103,12 @@ def _step_back(db: Connection, session: SessionRow, new: NewTurn) -> SessionRow:
 
 
 def _kept(session: SessionRow) -> SessionRow:
-    """The path that is left behind, as a session of its own."""
+    """The path that is left behind, as an earlier version of the session."""
     now = utc_now()
     title = f"{session.title} (before {now.astimezone():%H:%M})".strip()
-    return replace(session, id=new_id(), title=title, created_at=now, updated_at=now)
+    return replace(
+        session, id=new_id(), title=title, branch_of=session.id, created_at=now, updated_at=now
+    )
 
 
 def _new_row(session: SessionRow, new: NewTurn, owner: str) -> TurnRow:
@@ -159,7 +162,12 @@ def _insert_turn(db: Connection, turn: TurnRow) -> None:
 _HEAD = (
     update(sessions)
     .where(sessions.c.id == bindparam("session"))
-    .values(head=bindparam("turn"), turns=bindparam("depth"), updated_at=bindparam("now"))
+    .values(
+        head=bindparam("turn"),
+        turns=bindparam("depth"),
+        updated_at=bindparam("now"),
+        branch_of=None,
+    )
 )
 
 

@@ -36,10 +36,14 @@ async def texts(channel: MemoryChannel, session: str = "") -> list[tuple[str, st
     return [(turn.prompt, turn.text) for turn in history.turns]
 
 
-async def titles(channel: MemoryChannel, query: str = "", chat_id: str = "1") -> list[str]:
-    found = await channel.control(GetSessions(query=query), chat_id=chat_id)
+async def listed(channel: MemoryChannel, control: GetSessions, chat_id: str = "1") -> SessionList:
+    found = await channel.control(control, chat_id=chat_id)
     assert isinstance(found, SessionList)
-    return [info.title for info in found.sessions]
+    return found
+
+
+async def titles(channel: MemoryChannel, chat_id: str = "1") -> list[str]:
+    return [info.title for info in (await listed(channel, GetSessions(), chat_id)).sessions]
 
 
 async def command(channel: MemoryChannel, line: str) -> OutboundMessage:
@@ -63,9 +67,10 @@ async def test_asking_again_from_a_slot_replaces_the_turn_and_what_followed(
             await channel.turn(await channel.ask(text, AskOptions(slot=slot)))
         asked = told(provider)
         path = await texts(channel)
-        listed = await titles(channel)
-        kept = next(title for title in listed if "before" in title)
-        old = await texts(channel, kept)
+        usual = await listed(channel, GetSessions())
+        whole = await listed(channel, GetSessions(branches=True))
+        kept = whole.sessions[-1]
+        old = await texts(channel, kept.title)
         await channel.turn(await channel.ask("q4", AskOptions(slot="D")))
         after = await texts(channel)
 
@@ -73,7 +78,51 @@ async def test_asking_again_from_a_slot_replaces_the_turn_and_what_followed(
     assert path == [("q1", "a1"), ("q2 again", "a4")]
     assert old == [("q1", "a1"), ("q2", "a2"), ("q3", "a3")]
     assert after == [*path, ("q4", "a5")]
-    assert sorted(listed) == ["q1", kept]
+    assert ([info.title for info in usual.sessions], usual.earlier) == (["q1"], 1)
+    assert [info.branch_of for info in whole.sessions] == ["", whole.sessions[0].session]
+    assert (kept.title.startswith("q1 (before "), whole.earlier) == (True, 0)
+
+
+async def test_earlier_versions_are_listed_when_they_are_asked_for(tmp_path: Path) -> None:
+    channel, cell = MemoryChannel(), AskOptions(slot="A")
+    async with open_app(setup_in(tmp_path, channel, provider=numbered(6))):
+        for text in ("pears", "apples", "plums"):
+            await channel.turn(await channel.ask(text, cell))
+        await command(channel, "/new other")
+        usual = (await command(channel, "/sessions")).text.splitlines()
+        whole = (await command(channel, "/sessions all")).text.splitlines()
+        found = (await command(channel, "/sessions all apples")).text.splitlines()
+        hidden = await command(channel, "/sessions apples")
+        await command(channel, f"/switch {found[0].split('`')[1]}")
+        switched = (await command(channel, "/sessions")).text.splitlines()
+        await channel.turn(await channel.ask("and now?"))
+        promoted = await listed(channel, GetSessions())
+
+    assert [line.split(" · ")[0] for line in usual] == [
+        "- **other**",
+        "- pears",
+        "",
+        "2 earlier versions: `/sessions all`",
+    ]
+    assert [line.split(" (before")[0].split(" · ")[0] for line in whole] == [
+        "- **other**",
+        "- pears",
+        "  - pears",
+        "  - pears",
+    ]
+    assert len(found) == 1
+    assert hidden.text == ("No dialog says that.\n\n1 earlier version: `/sessions all apples`")
+    assert [line.startswith("  - **pears (before ") for line in switched[:3]] == [
+        False,
+        False,
+        True,
+    ]
+    assert [(info.current, info.branch_of) for info in promoted.sessions] == [
+        (True, ""),
+        (False, ""),
+        (False, ""),
+    ]
+    assert promoted.earlier == 1
 
 
 async def test_append_adds_a_turn_although_the_slot_is_the_same(tmp_path: Path) -> None:
@@ -108,13 +157,13 @@ async def test_new_opens_a_dialog_and_switch_goes_back(tmp_path: Path) -> None:
         await channel.turn(await channel.ask("first question\nwith more"))
         new = await command(channel, "/new Second topic")
         await channel.turn(await channel.ask("q2"))
-        listed = await command(channel, "/sessions")
+        shown = await command(channel, "/sessions")
         back = await command(channel, "/switch first question")
         await channel.turn(await channel.ask("q3"))
         lost = await command(channel, "/switch nowhere")
 
     assert new.text == "New dialog 'Second topic'."
-    assert [line.split(" · ")[0] for line in listed.text.splitlines()] == [
+    assert [line.split(" · ")[0] for line in shown.text.splitlines()] == [
         "- **Second topic**",
         "- first question",
     ]
@@ -216,14 +265,14 @@ async def test_commands_are_the_same_typed_and_as_controls(tmp_path: Path) -> No
     async with open_app(setup_in(tmp_path, channel, provider=numbered(1))):
         typed = await command(channel, "/help")
         control = await channel.control(RunCommand(line="/help"))
-        listed = await channel.control(GetCommands())
+        known = await channel.control(GetCommands())
         unknown = await command(channel, "/frobnicate")
         path = await channel.turn(await channel.ask("/tmp/a is what?"))
 
     assert control == Told(text=typed.text)
-    assert isinstance(listed, CommandList)
+    assert isinstance(known, CommandList)
     assert {"new", "clear", "stop", "sessions", "switch", "help", "model", "status"} <= {
-        info.name for info in listed.commands
+        info.name for info in known.commands
     }
     assert (unknown.failed, "No command `/frobnicate`" in unknown.text) == (True, True)
     assert path.text == "a1"

@@ -15,6 +15,7 @@ from octo_lab.storage.sessions import (
     SessionRow,
     archive_session,
     clear_context,
+    count_branches,
     create_session,
     current_session,
     delete_session,
@@ -145,8 +146,11 @@ async def test_a_search_finds_titles_and_what_was_said_on_every_branch(
 
     assert await titles(database, query="fruit") == ["Fruit 100%"]
     assert await titles(database, query="pears") == ["Other"]
-    (branch,) = await titles(database, query="Answer to about apples")
+    (branch,) = await titles(database, query="Answer to about apples", branches=True)
     assert branch.startswith("Other (before ")
+    assert await titles(database, query="Answer to about apples") == []
+    count = partial(count_branches, address=CHAT, query="Answer to about apples")
+    assert await database.read(count) == 1
     assert await titles(database, query="0%") == ["Fruit 100%"]
     assert await titles(database, query="1%0") == []
     assert fruit.title == "Fruit 100%"
@@ -183,6 +187,40 @@ async def test_clearing_empties_the_context_and_keeps_the_rows(
     assert [record.turn.prompt for record in everything] == ["1", "2"]
 
 
+async def test_a_title_means_the_dialog_rather_than_an_earlier_version(
+    database: Database, owner: Owner
+) -> None:
+    session = await create(database, "s")
+    await ask(database, owner, session, "1", slot="a")
+    await ask(database, owner, session, "2", slot="a")
+    (branch,) = [
+        row
+        for row in await database.read(partial(list_sessions, address=CHAT, branches=True))
+        if row.branch_of
+    ]
+    find = partial(find_session, address=CHAT)
+
+    assert (await database.read(partial(find, name=branch.title))) == branch
+    assert (await database.read(partial(find, name=branch.id))) == branch
+    await database.run(partial(rename_session, session_id=branch.id, title="s"))
+    await database.run(partial(archive_session, session_id=session.id, archived=True))
+    found = await database.read(partial(find, name="s"))
+    assert found is not None
+    assert found.id == session.id
+
+
+async def test_deleting_a_dialog_deletes_its_earlier_versions(
+    database: Database, owner: Owner
+) -> None:
+    session = await create(database, "s")
+    for prompt in "123":
+        await ask(database, owner, session, prompt, slot="a")
+    await database.run(partial(delete_session, session_id=session.id))
+
+    assert await database.read(partial(list_sessions, address=CHAT, branches=True)) == []
+    assert await database.read(_count_rows) == (0, 0)
+
+
 async def test_deleting_a_session_keeps_the_turns_another_one_holds(
     database: Database, owner: Owner
 ) -> None:
@@ -190,14 +228,16 @@ async def test_deleting_a_session_keeps_the_turns_another_one_holds(
     await database.run(partial(make_current, address=CHAT, session_id=session.id))
     for prompt, slot in (("1", "a"), ("2", "b"), ("3", "b")):
         await ask(database, owner, session, prompt, slot)
+    listed = await database.read(partial(list_sessions, address=CHAT, branches=True))
+    (other,) = [row for row in listed if row.branch_of]
+    await ask(database, owner, other, "4")
     await database.run(partial(delete_session, session_id=session.id))
 
     assert await database.read(partial(current_session, address=CHAT)) is None
-    (branch,) = await database.read(partial(list_sessions, address=CHAT))
-    kept = await database.read(partial(load_turns, session_id=branch.id, context_only=False))
-    assert [record.turn.prompt for record in kept] == ["1", "2"]
+    kept = await database.read(partial(load_turns, session_id=other.id, context_only=False))
+    assert [record.turn.prompt for record in kept] == ["1", "2", "4"]
 
-    await database.run(partial(delete_session, session_id=branch.id))
+    await database.run(partial(delete_session, session_id=other.id))
     assert await database.read(_count_rows) == (0, 0)
 
 

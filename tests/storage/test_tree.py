@@ -19,6 +19,7 @@ from octo_lab.storage.migrate import ensure_schema
 from octo_lab.storage.owners import register_process
 from octo_lab.storage.schema import turns
 from octo_lab.storage.sessions import (
+    SessionRow,
     clear_context,
     create_session,
     delete_session,
@@ -46,6 +47,7 @@ class Dialogs:
     owner: str
     chat: ChatAddress
     paths: dict[str, Path_] = field(default_factory=dict)
+    branch_of: dict[str, str] = field(default_factory=dict)
     cursors: dict[str, int] = field(default_factory=dict)
 
     def pick(self, number: int) -> str:
@@ -74,10 +76,12 @@ class Dialogs:
         path, cursor = self.paths[session], self.cursors[session]
         same = [n for n, (_, slot) in enumerate(path) if slot == new.slot and n >= cursor]
         if new.slot and again and same:
-            (branch,) = {s.id for s in list_sessions(self.db, self.chat)} - set(self.paths)
+            (branch,) = {s.id for s in self._listed()} - set(self.paths)
             self.paths[branch], self.cursors[branch] = path, cursor
+            self.branch_of[branch] = session
             path = path[: same[-1]]
         self.paths[session] = [*path, (new.turn_id, new.slot)]
+        self.branch_of.pop(session, None)
 
     def clear(self, session: str) -> None:
         clear_context(self.db, session)
@@ -85,15 +89,28 @@ class Dialogs:
 
     def delete(self, session: str) -> None:
         delete_session(self.db, session)
-        del self.paths[session], self.cursors[session]
+        branches = [branch for branch, of in self.branch_of.items() if of == session]
+        for gone in (session, *branches):
+            del self.paths[gone], self.cursors[gone]
+            self.branch_of.pop(gone, None)
+
+    def _listed(self) -> list[SessionRow]:
+        return list_sessions(self.db, self.chat, limit=1000, branches=True)
 
     def check(self) -> None:
         for session, path in self.paths.items():
             ids = [turn for turn, _ in path]
             assert self._shown(session, False) == ids
             assert self._shown(session, True) == ids[self.cursors[session] :]
-        listed = {s.id: s.turns for s in list_sessions(self.db, self.chat, limit=1000)}
-        assert listed == {session: len(path) for session, path in self.paths.items()}
+        listed = {row.id: (row.turns, row.branch_of) for row in self._listed()}
+        assert listed == {
+            session: (len(path), self.branch_of.get(session))
+            for session, path in self.paths.items()
+        }
+        for branch in self.branch_of:
+            others = [path for session, path in self.paths.items() if session != branch]
+            kept = self.paths[branch]
+            assert not any(path[: len(kept)] == kept for path in others), "kept twice"
         reachable = {turn for path in self.paths.values() for turn, _ in path}
         assert set(self.db.scalars(select(turns.c.id))) == reachable
 

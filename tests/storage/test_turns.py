@@ -17,6 +17,7 @@ from octo_lab.storage.owners import Owner, reclaim, register_owner, remove_owner
 from octo_lab.storage.sessions import (
     SessionRow,
     clear_context,
+    count_branches,
     create_session,
     delete_session,
     get_session,
@@ -261,7 +262,7 @@ async def test_asking_again_from_a_slot_goes_back_and_keeps_the_old_path(
     turn = await ask(database, owner, new_turn(session, "b2", slot="b"))
 
     assert await prompts(database, session) == ["a", "b2"]
-    now, old = await database.read(partial(list_sessions, address=CHAT))
+    now, old = await database.read(partial(list_sessions, address=CHAT, branches=True))
     if now.id != session.id:
         now, old = old, now
     assert (now.head, now.turns, now.title) == (turn.id, 2, "Work")
@@ -278,7 +279,26 @@ async def test_a_notebook_run_twice_means_the_same_twice(
             await ask(database, owner, new_turn(session, slot, slot=slot))
 
     assert await prompts(database, session) == ["a", "b", "c"]
-    assert len(await database.read(partial(list_sessions, address=CHAT))) == 2
+    now, *earlier = await database.read(partial(list_sessions, address=CHAT, branches=True))
+    assert now.id == session.id
+    assert [(old.branch_of, await prompts(database, old)) for old in earlier] == [
+        (session.id, ["a", "b", "c"])
+    ]
+    assert await database.read(partial(list_sessions, address=CHAT)) == [now]
+    assert await database.read(partial(count_branches, address=CHAT)) == 1
+
+
+async def test_a_branch_that_is_asked_something_becomes_a_dialog_of_its_own(
+    database: Database, owner: Owner, session: SessionRow
+) -> None:
+    for prompt in ("1", "2"):
+        await ask(database, owner, new_turn(session, prompt, slot="a"))
+    listing = partial(list_sessions, address=CHAT, branches=True)
+    (old,) = [row for row in await database.read(listing) if row.branch_of]
+    await ask(database, owner, new_turn(old, "more"))
+
+    assert await prompts(database, old) == ["1", "more"]
+    assert [row.branch_of for row in await database.read(listing)] == [None, None]
 
 
 async def test_appending_from_a_slot_goes_on(

@@ -76,11 +76,13 @@ def _sessions() -> None:
         sa.Column("head", _ID, sa.ForeignKey("turns.id")),
         sa.Column("cursor", _ID, sa.ForeignKey("turns.id")),
         sa.Column("archived", sa.Boolean, nullable=False),
+        sa.Column("branch_of", _ID, sa.ForeignKey("sessions.id")),
         sa.Column("model", sa.Text),
         sa.Column("turns", sa.Integer, nullable=False),
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.Column("updated_at", sa.BigInteger, nullable=False),
     )
+    op.create_index("ix_sessions_branch_of", "sessions", ["branch_of"])
     op.create_index("ix_sessions_head", "sessions", ["head"])
     op.create_index("ix_sessions_cursor", "sessions", ["cursor"])
     op.create_index("sessions_of_chat", "sessions", ["profile", "channel", "chat_id", "updated_at"])
