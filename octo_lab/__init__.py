@@ -13,6 +13,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PLACES = {
+    "allow": "octo_lab.notebook.api",
     "ask": "octo_lab.notebook.api",
     "ask_async": "octo_lab.notebook.api",
     "chat": "octo_lab.notebook.api",

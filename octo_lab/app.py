@@ -44,6 +44,7 @@ from octo_lab.session.commands import Command, Commands
 from octo_lab.session.controls import Controls
 from octo_lab.session.dialog_commands import DialogCommands
 from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.grant_commands import GrantCommands
 from octo_lab.session.models import ConfiguredModels, OneModel
 from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
@@ -302,7 +303,8 @@ def _answering(
         data_folder=str(setup.data_folder),
     )
     own = DialogCommands(dialogs=dialogs, workers=workers, models=parts.models, desk=desk)
-    commands = Commands((*own.commands(), *setup.commands))
+    grants = GrantCommands(dialogs=dialogs, approvals=parts.desk, tools=parts.tools)
+    commands = Commands((*own.commands(), *grants.commands(), *setup.commands))
     controls = Controls(
         dialogs=dialogs,
         workers=workers,

@@ -5,6 +5,7 @@ import octo_lab
 
 def test_the_front_page_names_what_it_has() -> None:
     assert octo_lab.__all__ == [
+        "allow",
         "ask",
         "ask_async",
         "chat",

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.getipython import get_ipython
 
 from octo_lab.core.errors import OctoError, UsageError
-from octo_lab.core.mail import GetSessions, GetStatus, SessionList, Status
+from octo_lab.core.mail import (
+    GetSessions,
+    GetStatus,
+    RunCommand,
+    SessionList,
+    Status,
+    Told,
+)
 from octo_lab.notebook.extension import load_ipython_extension
 from octo_lab.notebook.face import Face
 from octo_lab.notebook.magics import OctoShell
@@ -74,6 +81,17 @@ def _turn(turn: Turn | None) -> Turn:
     if turn is None:
         raise UsageError("That is a command", hint="use the magic: %octo /help")
     return turn
+
+
+def allow(*tools: str) -> None:
+    """Let these tools run unasked in this notebook's dialog, until the runtime closes."""
+    if not tools:
+        raise UsageError("Allow which tools?", hint='ol.allow("python")')
+    reply = _face().control(RunCommand(line=f"/allow {' '.join(tools)}"))
+    if not isinstance(reply, Told):
+        raise OctoError("The runtime gave no answer")
+    if reply.failed:
+        raise UsageError(reply.text, hint=reply.hint)
 
 
 def chat() -> ChatPanel:

@@ -72,7 +72,7 @@ class Asking:
         if not text.strip():
             raise UsageError("There is nothing to ask", hint="write a prompt: %octo PROMPT")
         options = ask_options(self._shell, parsed.given, place, self._slot(place))
-        self._open_own_dialog(runtime, place, parsed.given)
+        self.open_own_dialog(runtime, place, parsed.given)
         message = InboundMessage(
             address=runtime.address,
             sender_id=SENDER,
@@ -100,7 +100,7 @@ class Asking:
         self._request = place.request
         return place.cell if self._count == 1 else f"{place.cell}#{self._count}"
 
-    def _open_own_dialog(self, runtime: Runtime, place: Place, given: Given) -> None:
+    def open_own_dialog(self, runtime: Runtime, place: Place, given: Given) -> None:
         """A headless run without cell ids begins anew, so that each run means the same."""
         if self._in_own_dialog or not place.headless or place.cell or given.get("session"):
             return

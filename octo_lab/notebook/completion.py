@@ -14,7 +14,7 @@ from octo_lab.notebook.options import FORMATS, OPTIONS
 from octo_lab.notebook.transforms import MAGIC
 
 WORDS = ("status", "fix", "doctor", "models", "providers", "help")
-COMMANDS = ("/new", "/clear", "/stop", "/sessions", "/switch", "/help")
+COMMANDS = ("/new", "/clear", "/stop", "/sessions", "/switch", "/allow", "/deny", "/help")
 _MARK = "octo_matcher"
 _LINE = re.compile(rf"\s*(?:[\w.\[\]]+\s*=\s*)?%%?{MAGIC}\s+(.*)$", re.S)
 _CELL = re.compile(rf"(?:\s*(?:#[^\n]*)?\n)*\s*%%{MAGIC}\b")

@@ -13,7 +13,7 @@ from octo_lab.app import setup_from
 from octo_lab.config.process import process_environ
 from octo_lab.core.errors import UsageError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import Control, ControlReply, Told, UseCassette
+from octo_lab.core.mail import Control, ControlReply, RunCommand, Told, UseCassette
 from octo_lab.notebook.asking import Asking
 from octo_lab.notebook.bridge import Bridge, warn_of_old_patch
 from octo_lab.notebook.channel import NAME, NotebookChannel
@@ -75,6 +75,8 @@ class Face:
 
     def control(self, control: Control) -> ControlReply:
         """Run a control and wait for its reply; raises OctoError."""
+        if isinstance(control, RunCommand):
+            self._asking.open_own_dialog(self.runtime(), self.place(), {})
         reply: ControlReply = self.runtime().control(control).result()
         return reply
 

@@ -69,6 +69,19 @@ class ApprovalDesk:
     def granted(self, session: str, scope: str) -> bool:
         return (session, scope) in self._granted
 
+    def grants(self, session: str) -> tuple[str, ...]:
+        """What may run unasked in a session."""
+        return tuple(sorted(scope for holder, scope in self._granted if holder == session))
+
+    def grant(self, session: str, scope: str) -> None:
+        self._granted.add((session, scope))
+
+    def revoke(self, session: str, scope: str) -> bool:
+        """Take one grant back; False when there was none."""
+        had = self.granted(session, scope)
+        self._granted.discard((session, scope))
+        return had
+
     async def ask(self, asker: Asker, question: Question) -> Decision:
         """Show the question and wait for its answer; none in time is a no."""
         approval_id = new_id()
@@ -90,7 +103,7 @@ class ApprovalDesk:
         if not waiting.answered.is_set():
             asker.emit(Noticed(f"Nobody answered within {self.policy.seconds:g} s: denied."))
         if waiting.decision == "session":
-            self._granted.add((asker.session, question.scope))
+            self.grant(asker.session, question.scope)
         asker.emit(ApprovalSettled(approval_id, question.call.id, waiting.decision))
         return waiting.decision
 

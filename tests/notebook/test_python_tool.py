@@ -3,13 +3,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from octo_lab.testing.llm_script import call, calls, says
 from octo_lab.testing.llm_server import LlmServer
-from tests.notebook.kernels import Kernel, Ran
+from tests.notebook.kernels import Kernel, Ran, kernel, with_model
 
 pytestmark = pytest.mark.kernel
 
@@ -194,6 +195,23 @@ def test_headless_the_tool_is_denied_unless_named(octo: Kernel, model: LlmServer
     octo.run("%octo go", stdin=False)
     assert "denied" in tool_message(model)
     assert "NameError" in octo.run("denied").error
+
+
+def test_headless_a_tool_runs_once_it_is_allowed(model: LlmServer, tmp_path: Path) -> None:
+    with kernel(tmp_path, with_model(model)) as octo:
+        octo.run("import octo_lab as ol; ol.allow('python')", stdin=False)
+        model.script(calls(call("python", code="granted = 1")), says("done"))
+        octo.run("%octo go", stdin=False)
+        listed = octo.run("%octo /allow", stdin=False).everything
+        octo.run("%octo /deny python", stdin=False)
+        model.script(calls(call("python", code="refused = 1")), says("done"))
+        octo.run("%octo go on", stdin=False)
+        known = [octo.run(f"'{name}' in dir()").value for name in ("granted", "refused")]
+        wrong = octo.run("ol.allow('nonsuch')").everything
+
+    assert known == ["True", "False"]
+    assert "`python` may run in this dialog until octo_lab closes." in listed
+    assert "No tool 'nonsuch' asks before it runs" in wrong
 
 
 @pytest.mark.parametrize(("answer", "result"), [("o", "1"), ("d", "NameError")])
