@@ -9,6 +9,11 @@ from octo_lab.llm.offline.steps import Reply, Result, phrase
 
 _LINES = 60
 _WIDTH = 400
+_PASSAGE_LENGTH = 700
+# As octo_docs writes what it found: a title, the page, the text.
+_PASSAGE = re.compile(
+    r"^### [^\n]*\n\(octo_lab docs, (\w+)\)\n\n(.*?)(?=\n\n### |\Z)", re.MULTILINE | re.DOTALL
+)
 _NUMPY = re.compile(r"np\.(?:float|int|uint|bool|str)\w*\((.*)\)", re.DOTALL)
 
 
@@ -16,7 +21,7 @@ def answer(request: Request, result: Result) -> Reply:
     """The answer for the last call of a turn."""
     if result.failed:
         return Reply(text=_failure(request, result))
-    return Reply(text=_WRITERS[result.call.tool](request, result))
+    return Reply(text=_WRITERS.get(result.call.tool, _own)(request, result))
 
 
 def _failure(request: Request, result: Result) -> str:
@@ -25,13 +30,13 @@ def _failure(request: Request, result: Result) -> str:
         return phrase(request, "denied", tool=result.call.tool)
     if "\n" not in text:
         return phrase(request, "failed", text=text)
-    return f"{phrase(request, 'failed', text='')}\n\n{_block(request, text, from_end=True)}".strip()
+    return f"{phrase(request, 'failed', text='')}\n\n{block(request, text, from_end=True)}".strip()
 
 
 def _files(request: Request, result: Result) -> str:
     path = str(result.call.arguments.get("path", "."))
     place = request.language.say["workspace"] if path == "." else f"`{path}`"
-    return f"{phrase(request, 'files', path=place)}\n\n{_block(request, result.text)}"
+    return f"{phrase(request, 'files', path=place)}\n\n{block(request, result.text)}"
 
 
 def _file(request: Request, result: Result) -> str:
@@ -39,7 +44,7 @@ def _file(request: Request, result: Result) -> str:
     if last := _last_lines(request):
         text = "\n".join(text.rstrip("\n").splitlines()[-last:])
     title = phrase(request, "file", path=f"`{result.call.arguments['path']}`")
-    return f"{title}\n\n{_block(request, text)}"
+    return f"{title}\n\n{block(request, text)}"
 
 
 def _last_lines(request: Request) -> int:
@@ -55,7 +60,7 @@ def _hits(request: Request, result: Result) -> str:
     pattern = re.sub(r"\\(\W)", r"\1", str(result.call.arguments["pattern"]))
     if result.text.startswith("No match for "):
         return phrase(request, "no_hits", pattern=pattern)
-    return f"{phrase(request, 'hits', pattern=pattern)}\n\n{_block(request, result.text)}"
+    return f"{phrase(request, 'hits', pattern=pattern)}\n\n{block(request, result.text)}"
 
 
 def _value(request: Request, result: Result) -> str:
@@ -64,17 +69,17 @@ def _value(request: Request, result: Result) -> str:
     if not text or text == "Done; no output.":
         return phrase(request, "done", code=_short(code))
     if "\n" in text or "\n" in code or len(text) > 200:
-        return f"{phrase(request, 'block', code=_short(code))}\n\n{_block(request, text)}"
+        return f"{phrase(request, 'block', code=_short(code))}\n\n{block(request, text)}"
     return phrase(request, "value", code=code, value=f"`{text}`")
 
 
 def _variables(request: Request, result: Result) -> str:
-    return f"{phrase(request, 'variables')}\n\n{_block(request, result.text)}"
+    return f"{phrase(request, 'variables')}\n\n{block(request, result.text)}"
 
 
 def _variable(request: Request, result: Result) -> str:
     title = phrase(request, "variable", name=result.call.arguments["name"])
-    return f"{title}\n\n{_block(request, result.text)}"
+    return f"{title}\n\n{block(request, result.text)}"
 
 
 def _time(request: Request, result: Result) -> str:
@@ -86,7 +91,33 @@ def _status(request: Request, result: Result) -> str:
 
 
 def _docs(request: Request, result: Result) -> str:
-    return f"{phrase(request, 'docs')}\n\n{result.text.strip()}"
+    """The best passage of the page asked for, short, and where it is from."""
+    found = [match.groups() for match in _PASSAGE.finditer(result.text)]
+    if not found:
+        return phrase(request, "no_docs")
+    wanted = request.intent.partition(".")[2]
+    page, text = next((one for one in found if one[0] == wanted), found[0])
+    return f"{_start(text.strip())}\n\n{phrase(request, 'docs_page', page=page)}"
+
+
+def _start(text: str) -> str:
+    """The first sentences of a passage, its lines joined."""
+    text = re.sub(r"(?<=\S)\n(?=\S)", " ", text)
+    if len(text) <= _PASSAGE_LENGTH:
+        return text
+    ends = [match.end() for match in re.finditer(r"[.;:](?=\s)", text[:_PASSAGE_LENGTH])]
+    return text[: ends[-1]] if ends else f"{text[:_PASSAGE_LENGTH]}…"
+
+
+def _own(request: Request, result: Result) -> str:
+    """What a tool of the person's own gave."""
+    given = ", ".join(f"{key}={value!r}" for key, value in result.call.arguments.items())
+    code, text = f"{result.call.tool}({given})", result.text.strip()
+    if not text:
+        return phrase(request, "done", code=code)
+    if "\n" in text or "`" in text or len(text) > 200:
+        return f"{phrase(request, 'block', code=code)}\n\n{block(request, text)}"
+    return phrase(request, "value", code=code, value=f"`{text}`")
 
 
 _WRITERS = {
@@ -101,13 +132,15 @@ _WRITERS = {
     "octo_docs": _docs,
 }
 
+BUILT_IN = frozenset(_WRITERS)
+
 
 def _short(code: str) -> str:
     first, _, rest = code.partition("\n")
     return f"{first} …" if rest else first
 
 
-def _block(request: Request, text: str, *, from_end: bool = False) -> str:
+def block(request: Request, text: str, *, from_end: bool = False) -> str:
     """The text as a fenced block, so that nothing in it is read as Markdown; long ones are cut."""
     lines = [_cut(line) for line in text.strip("\n").splitlines()]
     shown = lines[-_LINES:] if from_end else lines[:_LINES]

@@ -39,7 +39,7 @@ class Coverage:
             for text in language.words[role]
             for word in _words(text)
         }
-        self._common = polite | {word for word, count in spread.items() if count >= _EVERYWHERE}
+        self.common = polite | {word for word, count in spread.items() if count >= _EVERYWHERE}
         self._topics = frozenset(
             plain(word) for language in languages.values() for word in language.words["topics"]
         )
@@ -56,7 +56,7 @@ class Coverage:
     def strange(self, kind: str, text: str, slots: Iterable[str] = ()) -> int:
         """How many words of ``text`` neither the family nor its slots account for."""
         taken = {word for slot in slots for word in _words(plain(slot))}
-        known = self._words.get(kind, set()) | self._common | taken
+        known = self._words.get(kind, set()) | self.common | taken
         return sum(not _is_known(word, known) for word in _words(plain(text)))
 
     def is_strange(self, kind: str, text: str, slots: Iterable[str] = (), allowed: int = 1) -> bool:
@@ -68,6 +68,11 @@ class Coverage:
         signs = _CHINESE.findall(text)
         odd = [sign for sign in signs if sign not in self._signs.get(kind, set())]
         return len(odd) > _STRANGE_SHARE * len(signs)
+
+    def share(self, kind: str, words: Collection[str]) -> float:
+        """Which part of ``words`` the family knows."""
+        known = self._words.get(kind, set())
+        return sum(_is_known(word, known) for word in words) / len(words) if words else 1.0
 
     def is_about_octo(self, text: str) -> bool:
         """Whether the text names something that octo_lab's own pages are about."""

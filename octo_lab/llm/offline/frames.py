@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Sequence
 
 from octo_lab.llm.offline.answers import answer
 from octo_lab.llm.offline.features import plain
+from octo_lab.llm.offline.guesses import guessed_columns, guessed_frame, guessed_group
+from octo_lab.llm.offline.reading import Seen, listed_frames, seen_frame, told
 from octo_lab.llm.offline.slots import Request, rare_words
 from octo_lab.llm.offline.steps import Call, Result, Step, result_of, say, sorry
 
@@ -43,14 +46,11 @@ _OF_OTHERS = {
 }
 _OPTIONAL_COLUMN = ("missing", "describe")
 _GROUPED = ("mean", "sum", "max", "min", "median", "std")
-_COLUMNS = re.compile(r"columns and dtypes:\n(.*?)(?:\nmissing values:|\Z)", re.DOTALL)
-_COLUMN = re.compile(r"^  (.+): \S", re.MULTILINE)
 _FRAME_NAME = re.compile(r"(?i)(^|_)df\d*($|_)|frame")
 _VARIABLE = re.compile(r"^(\w+): ", re.MULTILINE)
-_FRAME = re.compile(r"^(\w+): DataFrame\b", re.MULTILINE)
 
 
-def frame_step(request: Request, done: tuple[Result, ...]) -> Step:
+def frame_step(request: Request, done: tuple[Result, ...], tools: Collection[str]) -> Step:
     """The next call or the answer for a question of the family ``frame``."""
     if computed := result_of(done, "python"):
         return answer(request, computed)
@@ -58,12 +58,37 @@ def frame_step(request: Request, done: tuple[Result, ...]) -> Step:
     if inspected and not inspected.failed:
         return _from_columns(request, inspected)
     if listed := result_of(done, "list_variables"):
-        return _from_list(request, listed)
+        return _from_list(request, listed, tools)
     if items := request.marked("item"):
         return _code(request, items[0].value, [items[0].column])
-    if inspected is None and (name := _certain(request)):
+    return _look(request, inspected, tools)
+
+
+def _look(request: Request, inspected: Result | None, tools: Collection[str]) -> Step:
+    """Look at the DataFrame before it is computed with, where there is a tool for that."""
+    name = _certain(request)
+    if name is None and "list_variables" not in tools:
+        name = guessed_frame(request)
+    if inspected is None and name and "inspect_variable" in tools:
         return Call(tool="inspect_variable", arguments={"name": name})
-    return Call(tool="list_variables")
+    if "list_variables" in tools:
+        return Call(tool="list_variables")
+    if inspected is not None:
+        return answer(request, inspected)
+    return _unseen(request, name)
+
+
+def _unseen(request: Request, frame: str | None) -> Step:
+    """Code from the words alone: a name that is wrong gives Python's own error."""
+    if frame is None:
+        return say(request, "which_variable")
+    group = guessed_group(request, frame) if _operation(request) in _GROUPED else None
+    columns = [name for name in guessed_columns(request, frame) if name != group]
+    if not columns and _operation(request) in _OF_COLUMN:
+        return say(request, "follow_what")
+    if not group:
+        return _code(request, frame, columns)
+    return _python(_grouped_code(frame, group, columns[0], _operation(request)))
 
 
 def _certain(request: Request) -> str | None:
@@ -74,19 +99,34 @@ def _certain(request: Request) -> str | None:
     return next(iter([*marked[-1:], *attached, *looks]), None)
 
 
-def _from_list(request: Request, listed: Result) -> Step:
+def _from_list(request: Request, listed: Result, tools: Collection[str]) -> Step:
     if listed.failed:
         return answer(request, listed)
-    frames = [match[1] for match in _FRAME.finditer(listed.text)]
+    frames = listed_frames(listed.text)
     named = named_variables(request, listed.text)
-    fitting = [name for name in named if name in frames] or named or frames
+    fitting = [name for name in named if name in frames] or named or list(frames)
     if len(fitting) == 1:
-        return Call(tool="inspect_variable", arguments={"name": fitting[0]})
+        return _found(request, fitting[0], frames.get(fitting[0]), tools)
     if not frames:
         return say(request, "no_frame")
     if rare_words(request) and not named:
         return sorry(request)  # it names something, and that is no variable
     return say(request, "which_frame", names=", ".join(f"`{frame}`" for frame in frames))
+
+
+def _found(request: Request, name: str, seen: Seen | None, tools: Collection[str]) -> Step:
+    """The one variable meant: what the list says of it may do, else it is inspected."""
+    known = told(request, seen, (), 0) if seen and _is_meant(request, name) else None
+    if known:
+        return known
+    if "inspect_variable" in tools:
+        return Call(tool="inspect_variable", arguments={"name": name})
+    return _unseen(request, name)
+
+
+def _is_meant(request: Request, name: str) -> bool:
+    """Whether the request names it, or nothing else."""
+    return bool(named_variables(request, f"{name}: ")) or not rare_words(request)
 
 
 def named_variables(request: Request, listed: str) -> list[str]:
@@ -97,13 +137,14 @@ def named_variables(request: Request, listed: str) -> list[str]:
 
 def _from_columns(request: Request, inspected: Result) -> Step:
     name = str(inspected.call.arguments["name"])
-    if "DataFrame" not in inspected.text:
+    seen = seen_frame(name, inspected.text)
+    if seen is None:
         return _plain_code(request, name)
-    columns = meant_columns(request, name, inspected.text)
+    columns = meant_columns(request, name, [column for column, _ in seen.columns])
     is_named = _certain(request) or named_variables(request, f"{name}: ")
     if not columns and not is_named and _operation(request) in _OF_COLUMN:
         return sorry(request)  # the only DataFrame there is, but not what was asked about
-    return _code(request, name, columns)
+    return told(request, seen, columns, _count(request)) or _code(request, name, columns)
 
 
 def _plain_code(request: Request, name: str) -> Step:
@@ -113,22 +154,16 @@ def _plain_code(request: Request, name: str) -> Step:
     return _python(template.format(name=name, count=_count(request)))
 
 
-def meant_columns(request: Request, frame: str, shown: str) -> list[str]:
-    """The columns in ``shown`` that the request names, in the request's order."""
+def meant_columns(request: Request, frame: str, known: Sequence[str]) -> list[str]:
+    """The ``known`` columns that the request names, in the request's order."""
     text = plain(request.text).replace("_", " ")
     at: dict[str, int] = {}
-    for column in _columns(shown):
+    for column in known:
         word = re.escape(plain(column).replace("_", " "))
         match = re.search(rf"(?<![a-z0-9]){word}(?:e?s|n|en)?(?![a-z0-9])", text)
         if match and plain(column) != plain(frame):
             at[column] = match.start()
     return sorted(at, key=lambda column: (at[column], -len(column)))
-
-
-def _columns(shown: str) -> list[str]:
-    """The columns in the description that ``inspect_variable`` gives of a DataFrame."""
-    listed = _COLUMNS.search(shown)
-    return _COLUMN.findall(listed[1]) if listed else []
 
 
 def _code(request: Request, frame: str, columns: list[str]) -> Step:
@@ -150,6 +185,10 @@ def _column_code(request: Request, frame: str, columns: list[str]) -> str:
     if group is None:
         return f"{frame}[{_quote(columns[0])}].{_OF_COLUMN[operation]}"
     value = next(column for column in columns if column != group)
+    return _grouped_code(frame, group, value, operation)
+
+
+def _grouped_code(frame: str, group: str, value: str, operation: str) -> str:
     return f"{frame}.groupby({_quote(group)})[{_quote(value)}].{_OF_COLUMN[operation]}"
 
 

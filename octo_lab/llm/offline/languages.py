@@ -14,13 +14,14 @@ CODES = ("en", "de", "es", "fr", "zh")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """One language: ``examples`` by intent, ``words`` by role, ``say`` by situation,
-    ``places`` to time zones."""
+    ``places`` to time zones, what each operation on a column is called."""
 
     code: str
     examples: Mapping[str, tuple[str, ...]]
     words: Mapping[str, tuple[str, ...]]
     say: Mapping[str, str]
     places: Mapping[str, str]
+    operations: Mapping[str, tuple[str, ...]]
 
 
 def load_languages() -> dict[str, Language]:
@@ -46,4 +47,5 @@ def _load(code: str) -> Language:
         words={role: tuple(words) for role, words in data["words"].items()},
         say=data["say"],
         places=data["places"],
+        operations={name: tuple(words) for name, words in data["operations"].items()},
     )

@@ -7,13 +7,16 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from octo_lab.llm.offline.answers import answer
+from octo_lab.llm.offline.answers import BUILT_IN, answer
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.frames import frame_step, named_variables
+from octo_lab.llm.offline.followup import asked, before, follow_step
+from octo_lab.llm.offline.frames import frame_step
 from octo_lab.llm.offline.intents import family
-from octo_lab.llm.offline.slots import Request, aligned, bare_folders, names, rare_words, tidy
-from octo_lab.llm.offline.steps import Call, Result, Step, say, sorry
+from octo_lab.llm.offline.own_calls import own_step
+from octo_lab.llm.offline.slots import Request, aligned, bare_folders, rare_words, tidy
+from octo_lab.llm.offline.steps import Call, Reply, Result, Step, Turn, phrase, say, sorry
 from octo_lab.llm.offline.understanding import Understanding
+from octo_lab.llm.offline.variables import named_variable_step, variable_step
 
 # What the shipped pages are asked with: they are in English, the request may not be.
 TOPICS = {
@@ -30,6 +33,9 @@ TOPICS = {
     "offline": "offline model",
     "troubleshooting": "troubleshooting",
 }
+_QUERY = 200
+_OF_KERNELS = ("python", "list_variables", "inspect_variable")
+_TOOLS_OF = {"frame": _OF_KERNELS, "compute": ("python",), "docs": ("octo_docs",)}
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 _HIT = re.compile(r"^([^:\n]+):\d+:", re.MULTILINE)
 
@@ -40,36 +46,66 @@ class Planner:
 
     understanding: Understanding
 
-    def next(self, text: str, done: tuple[Result, ...], tools: Collection[str]) -> Step:
-        """The next step. A tool that is not among ``tools`` is never called."""
+    def next(self, text: str, turn: Turn) -> Step:
+        """The next step. A tool that is not among the turn's is never called."""
         request = self.understanding.read(text)
         if not request.text:
             return say(request, "empty")
-        step = self._step(request, done)
-        if isinstance(step, Call) and step.tool not in tools:
-            return say(request, "missing_tool", tool=step.tool)
+        step = self._step(request, turn)
+        if isinstance(step, Call) and step.tool not in turn.names:
+            what = "missing_kernel_tool" if step.tool in _OF_KERNELS else "missing_tool"
+            return say(request, what, tool=step.tool)
         return step
 
-    def _step(self, request: Request, done: tuple[Result, ...]) -> Step:
-        kind = family(request.intent)
+    def _step(self, request: Request, turn: Turn) -> Step:
+        follow = asked(request.text, self.understanding.languages)
+        if follow and (last := before(turn.earlier)):
+            return follow_step(request, follow, last, turn)
+        if follow and follow.operation and follow.is_led:
+            return say(request, "follow_what")
+        return self._own(request, turn) or self._built_in(request, turn)
+
+    def _own(self, request: Request, turn: Turn) -> Step | None:
+        """A call of a tool of the person's own, if the request is about one."""
+        if turn.done and turn.done[-1].call.tool not in BUILT_IN:
+            return answer(request, turn.done[-1])
+        tools = [tool for tool in turn.tools if tool.name not in BUILT_IN]
+        if turn.done or not tools:
+            return None
+        others = self.understanding.backing(request) if _is_offered(request, turn) else 0.0
+        return own_step(request, self.understanding.own.ranked(request.text, tools), others)
+
+    def _built_in(self, request: Request, turn: Turn) -> Step:
+        kind, done = family(request.intent), turn.done
         if kind == "frame":
-            return frame_step(request, done)
+            return frame_step(request, done, turn.names)
+        if kind in ("hello", "thanks", "about"):
+            ideas = "try_kernel" if "python" in turn.names else "try_files"
+            return Reply(text=f"{phrase(request, kind)}\n\n{phrase(request, ideas)}")
         if done:
-            return _after(request, done)
+            return _after(request, done, turn.names)
         if kind == "get_time":
             zone = self.understanding.zone(request)
             return Call(tool="get_time", arguments={"timezone": zone} if zone else {})
-        return _FIRST.get(kind, sorry)(request)
+        return variable_step(request, turn.names) or _FIRST.get(kind, sorry)(request)
 
 
-def _after(request: Request, done: tuple[Result, ...]) -> Step:
+def _is_offered(request: Request, turn: Turn) -> bool:
+    """Whether the built-in tool that the request asks for can be called in this turn."""
+    kind = family(request.intent)
+    return kind in ("hello", "thanks", "about") or not turn.names.isdisjoint(
+        _TOOLS_OF.get(kind, (kind,))
+    )
+
+
+def _after(request: Request, done: tuple[Result, ...], tools: Collection[str]) -> Step:
     """A file found by what it mentions is read; anything else is the answer."""
     last = done[-1]
     looked_up = request.intent == "read_file" and last.call.tool == "grep" and not last.failed
     if looked_up and (hit := _HIT.search(last.text)):
         return Call(tool="read_file", arguments={"path": hit[1]})
     if request.intent == "inspect_variable" and last.call.tool == "list_variables":
-        return _inspect_named(request, last)
+        return named_variable_step(request, last, tools)
     return answer(request, last)
 
 
@@ -188,28 +224,10 @@ def _compute(request: Request) -> Step:
     return Call(tool="python", arguments={"code": code})
 
 
-def _inspect(request: Request) -> Step:
-    """A marked name is certain; any other word is looked up before it is taken for a name."""
-    marked = [mark.value for mark in request.marked("name", "item")]
-    certain = marked or [name for name in request.attached if name.isidentifier()]
-    if certain:
-        return Call(tool="inspect_variable", arguments={"name": certain[0]})
-    return Call(tool="list_variables") if names(request, "name") else sorry(request)
-
-
-def _inspect_named(request: Request, listed: Result) -> Step:
-    if listed.failed:
-        return answer(request, listed)
-    named = named_variables(request, listed.text)
-    likely = [name for name in names(request, "name") if name in named] or named
-    if likely:
-        return Call(tool="inspect_variable", arguments={"name": likely[0]})
-    return sorry(request)
-
-
 def _docs(request: Request) -> Step:
     topic = TOPICS[request.intent.partition(".")[2]]
-    return Call(tool="octo_docs", arguments={"query": topic})
+    asked_for = " ".join(request.text.split())[:_QUERY]
+    return Call(tool="octo_docs", arguments={"query": f"{topic}: {asked_for}", "limit": 3})
 
 
 _FIRST: dict[str, Callable[[Request], Step]] = {
@@ -217,10 +235,6 @@ _FIRST: dict[str, Callable[[Request], Step]] = {
     "read_file": _read_file,
     "grep": _grep,
     "compute": _compute,
-    "inspect_variable": _inspect,
     "docs": _docs,
-    "list_variables": lambda request: Call(tool="list_variables"),
     "octo_status": lambda request: Call(tool="octo_status"),
-    "hello": lambda request: say(request, "hello"),
-    "thanks": lambda request: say(request, "thanks"),
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from octo_lab.core.messages import CallOutcome
+from octo_lab.core.messages import CallOutcome, ToolSpec
 from octo_lab.llm.offline.slots import Request
 
 
@@ -36,6 +36,20 @@ class Result:
     @property
     def failed(self) -> bool:
         return self.outcome != "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What a step may depend on besides the request: results so far, the tools there are, and
+    the calls of the turn before that went well."""
+
+    tools: Sequence[ToolSpec] = ()
+    done: tuple[Result, ...] = ()
+    earlier: tuple[Call, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(tool.name for tool in self.tools)
 
 
 Step = Call | Reply

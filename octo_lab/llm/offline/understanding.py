@@ -17,6 +17,7 @@ from octo_lab.llm.offline.intents import Intents, Match, family
 from octo_lab.llm.offline.languages import Language, load_languages
 from octo_lab.llm.offline.marks import Mark, Marker
 from octo_lab.llm.offline.normal import Normal
+from octo_lab.llm.offline.own import OwnTools
 from octo_lab.llm.offline.slots import (
     Request,
     aligned,
@@ -30,6 +31,7 @@ from octo_lab.llm.offline.slots import (
 _ABOUT_ITSELF = ("docs.overview", "docs.offline")
 SCORE = 0.33
 LEAD = 0.04
+_UNBACKED = 0.4
 _READ = 1500
 # As the session writes attachments under the words of a person.
 _ATTACHED = re.compile(r"\n\n\[attached: ([^\]\n]+)\]\n.*?(?=\n\n\[attached: |\Z)", re.DOTALL)
@@ -48,6 +50,7 @@ class Understanding:
         self._intents = Intents(self.languages, normal, self.embedding)
         self._coverage = Coverage(self.languages)
         self._ordinary = vocabulary(self.languages.values())
+        self.own = OwnTools(embedding=self.embedding, common=self._coverage.common)
         self.zones = _zones(self.languages.values())
 
     def read(self, text: str) -> Request:
@@ -64,7 +67,9 @@ class Understanding:
             ordinary=self._ordinary,
             attached=tuple(name for name in rest if name),
         )
-        return request if self._is_covered(request) else replace(request, intent=OUT_OF_SCOPE)
+        if request.intent == OUT_OF_SCOPE or not self._is_covered(request):
+            return replace(request, intent=OUT_OF_SCOPE)
+        return replace(request, sureness=match.score)
 
     def _is_covered(self, request: Request) -> bool:
         """Whether the words of the request are about what its intent is about."""
@@ -76,6 +81,11 @@ class Understanding:
         if kind in ("grep", "read_file") and not is_findable(request):
             return False
         return not self._coverage.is_strange(kind, text, _slots(request, kind), _allowed(request))
+
+    def backing(self, request: Request) -> float:
+        """How sure a built-in intent is, less so when its examples have none of the words."""
+        share = self._coverage.share(family(request.intent), self.own.content(request.text))
+        return request.sureness * (_UNBACKED + (1 - _UNBACKED) * share)
 
     def zone(self, request: Request) -> str | None:
         """The time zone of the place that the request names."""
@@ -113,7 +123,9 @@ def _settled(match: Match, marks: tuple[Mark, ...]) -> str:
 def _allowed(request: Request) -> int:
     """How many words may be about something else: none where there is little else to go by."""
     kind = family(request.intent)
-    is_bare = kind == "docs" or (kind == "list_dir" and not request.marks)
+    if kind in ("hello", "thanks"):
+        return 1
+    is_bare = kind in ("docs", "about") or (kind == "list_dir" and not request.marks)
     return 0 if is_bare or len(request.text.split()) < 4 else 1
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncGenerator, Sequence
+from itertools import pairwise
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -14,7 +16,7 @@ from octo_lab.core.messages import ChatRequest, Message, ToolCall, Usage
 from octo_lab.core.stream import Done, StreamEvent, TextDelta, ToolCalled, UsageReported
 from octo_lab.llm.entry import ProviderConfig, ProviderEntry
 from octo_lab.llm.offline.plan import Planner
-from octo_lab.llm.offline.steps import Call, Result, Step
+from octo_lab.llm.offline.steps import Call, Result, Step, Turn
 from octo_lab.llm.offline.understanding import Understanding
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
 
@@ -66,24 +68,41 @@ async def _planner() -> Planner:
 
 
 def _next_step(planner: Planner, request: ChatRequest) -> Step:
-    asked, done = _turn(request.messages)
-    tools = [tool.name for tool in request.tools] if request.tool_choice != "none" else []
-    return planner.next(asked, done, tools)
+    *before, (text, done) = _turns(request.messages)
+    earlier = before[-1][1] if before else ()
+    turn = Turn(
+        tools=request.tools if request.tool_choice != "none" else (),
+        done=done,
+        earlier=tuple(result.call for result in earlier if not result.failed),
+    )
+    return planner.next(text, turn)
 
 
-def _turn(messages: Sequence[Message]) -> tuple[str, tuple[Result, ...]]:
-    """What was asked last, and the calls made for it so far with their results."""
-    start = max((at for at, one in enumerate(messages) if one.role == "user"), default=None)
-    if start is None:
-        return "", ()
-    calls = {call.id: call for message in messages[start:] for call in message.tool_calls}
-    answers = [one for one in messages[start:] if one.tool_call_id in calls]
-    return messages[start].content, tuple(_result(calls[one.tool_call_id], one) for one in answers)
+def _turns(messages: Sequence[Message]) -> list[tuple[str, tuple[Result, ...]]]:
+    """What was asked in each turn, and the calls made for it with their results."""
+    starts = [at for at, one in enumerate(messages) if one.role == "user"]
+    parts = [messages[at:end] for at, end in pairwise([*starts, len(messages)])]
+    return [(part[0].content, _results(part)) for part in parts[-2:]] or [("", ())]
+
+
+def _results(messages: Sequence[Message]) -> tuple[Result, ...]:
+    calls = {call.id: call for message in messages for call in message.tool_calls}
+    answers = [one for one in messages if one.tool_call_id in calls]
+    return tuple(_result(calls[one.tool_call_id], one) for one in answers)
 
 
 def _result(call: ToolCall, message: Message) -> Result:
-    made = Call(tool=call.name, arguments=json.loads(call.arguments))
+    made = Call(tool=call.name, arguments=_arguments(call.arguments))
     return Result(call=made, text=message.content, outcome=message.outcome)
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """Of an earlier turn they may be another model's, and no JSON object."""
+    try:
+        arguments = json.loads(text)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _tool_call(step: Call, messages: Sequence[Message]) -> ToolCall:

@@ -17,20 +17,24 @@ from octo_lab.tools.builtin.octo_docs import find_passages
 from tests.llm.offline.world import Answered, World, ask, make_namespace
 
 
+LANGUAGES = load_languages()
+
+
 def phrases(*situations: str) -> list[str]:
     """What is said in these situations, in every language."""
-    return [one.say[what] for one in load_languages().values() for what in situations]
+    return [one.say[what] for one in LANGUAGES.values() for what in situations]
 
 
 CORPUS = Path(__file__).with_name("requests.jsonl")
 # To look what is there before saying no is no answer; anything else is.
 _REFUSES = re.compile("|".join(map(re.escape, phrases("sorry", "hello", "thanks", "no_frame"))))
+_LOOKS = ("inspect_variable", "list_variables")  # what they show is enough for some answers
 _FREE = ("limit", "context", "ignore_case")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One request. ``tool`` None: the answer must be a refusal, or a greeting returned."""
+    """One request. ``tool`` None: the answer must be a refusal, or a phrase like a greeting."""
 
     text: str
     lang: str
@@ -48,12 +52,18 @@ async def judged(case: Case, world: World) -> str:
     """What was wrong, or "" when nothing was."""
     world.namespace, world.values = make_namespace(), []
     answered = await ask(world, case.text)
+    if "phrase" in case.expect:
+        said = phrases(str(case.expect["phrase"]))
+        return "" if answered.text.startswith(tuple(said)) else f"said {answered.text[:60]!r}"
     if case.tool is None:
         refused = not [call for call in answered.calls if call.name != "list_variables"]
         return "" if refused and _REFUSES.search(answered.text) else f"called {_made(answered)}"
     if not answered.calls:
         return f"no call: {answered.text[:60]!r}"
     last = answered.calls[-1]
+    if "says" in case.expect:
+        told = last.name in _LOOKS and all(part in answered.text for part in case.expect["says"])
+        return "" if told else f"called {_made(answered)} said {answered.text[:60]!r}"
     if last.name != case.tool:
         return f"called {_made(answered)}"
     if answered.results[-1].outcome != "ok" and case.tool == "python":

@@ -132,7 +132,7 @@ async def test_without_a_kernel_it_says_that_it_cannot_compute_and_uses_its_othe
 ) -> None:
     sum_ = await ask(world, "what is 17 * 23?", tools=world.file_tools())
     assert sum_.calls == ()
-    assert sum_.text == SAY["en"]["missing_tool"].format(tool="python")
+    assert sum_.text == SAY["en"]["missing_kernel_tool"].format(tool="python")
     listed = await ask(world, "list the files in src", tools=world.file_tools())
     assert names(listed) == ["list_dir"]
 

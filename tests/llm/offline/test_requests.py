@@ -30,7 +30,7 @@ async def score(cases: list[Case], world: World) -> tuple[Counter[str], Counter[
         for group in ("all", case.lang, f"tool {case.tool}"):
             all_[group] += 1
             right[group] += not wrong
-        if wrong and case.tool is None:
+        if wrong.startswith("called") and case.tool is None:
             claimed.append(f"{case.text!r} {wrong}")
     return right, all_, claimed
 
