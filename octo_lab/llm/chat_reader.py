@@ -26,6 +26,7 @@ from octo_lab.llm.think import ThinkFilter
 from octo_lab.llm.tool_calls import CallJoiner, is_object
 
 Json = Mapping[str, Any]
+MOST_TOKENS = 2**40  # more is a server's mistake, and would not fit where sums are kept
 _REASONS: dict[str, StopReason] = {"length": "max_tokens", "max_tokens": "max_tokens"}
 
 
@@ -75,7 +76,8 @@ class ChatReader:
             self._take(chunk, out)
         except (AttributeError, KeyError, TypeError, ValueError) as exc:
             raise Unavailable(
-                f"{self._name!r} sent a chunk of a shape that is not chat-completions"
+                f"{self._name!r} sent a chunk of a shape that is not chat-completions",
+                hint="is the base URL that of an OpenAI-compatible server?",
             ) from exc
 
     def _take(self, chunk: Json, out: list[StreamEvent]) -> None:
@@ -167,7 +169,7 @@ def read_usage(usage: Json) -> Usage:
 
 
 def _count(value: object) -> int:
-    return value if type(value) is int and value > 0 else 0
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 def _joined(content: object) -> str:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx
@@ -120,6 +121,7 @@ class ModelHttp:
         Raises the typed error of an answer other than 2xx, Unavailable or StreamCut when the
         transport fails, also while the body is read inside the context.
         """
+        _check_port(call)
         pool = await self._pool(call.url)
         pool.streams += 1
         begun = False
@@ -285,14 +287,13 @@ def _translate(
 ) -> OctoError:
     where = _where(call.url)
     if isinstance(exc, httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return ConfigError(
-            f"The base URL of {call.provider!r} is no web address: {where!r}",
-            hint="it looks like http://host:port/v1",
-        )
+        return _no_address(call)
     if isinstance(exc, httpx.ReadTimeout):
         return Unavailable(
             f"{call.provider!r} sent nothing for {timeouts.read:g} s", hint="try again"
         )
+    if isinstance(exc, httpx.ConnectTimeout):
+        exc = httpx.ConnectTimeout(f"no connection within {timeouts.connect:g} s")
     if begun:
         return StreamCut(f"The answer of {call.provider!r} was cut off", hint="ask again")
     reason = shown(str(exc) or "the connection broke", call.api_key)
@@ -301,6 +302,21 @@ def _translate(
         reason = f"{reason} (by the proxy {_where(proxy)})"
         hint = "is the proxy right? a host in NO_PROXY is reached directly"
     return Unavailable(f"{call.provider!r} cannot be reached at {where!r}: {reason}", hint=hint)
+
+
+def _check_port(call: HttpCall) -> None:
+    """Only the socket would notice, and not with an error of httpx."""
+    try:
+        urlsplit(call.url).port  # noqa: B018 - reading it is the check
+    except ValueError:
+        raise _no_address(call) from None
+
+
+def _no_address(call: HttpCall) -> ConfigError:
+    return ConfigError(
+        f"The base URL of {call.provider!r} is no web address: {_where(call.url)!r}",
+        hint="it looks like http://host:port/v1",
+    )
 
 
 def _where(url: str) -> str:

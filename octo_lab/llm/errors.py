@@ -72,6 +72,8 @@ def error_from_reply(
     name: str, status: int, headers: Mapping[str, str], body: bytes, key: Secret | None = None
 ) -> ProviderError:
     """The error that an HTTP answer other than 2xx means; ``headers`` has lower-case names."""
+    if location := headers.get("location", "") if 300 <= status < 400 else "":
+        return _redirected(name, status, location, key)
     complaint = read_complaint(_json(body))
     return _error(name, status, complaint, retry_after(headers), key)
 
@@ -122,6 +124,18 @@ def _error(
     text = f"{name!r} answered {status}" if status else f"{name!r} failed"
     hint = _HINTS.get(kind, "").format(name=name)
     return kind(f"{text}: {said}" if said else text, hint=hint, retry_after=wait)
+
+
+def _redirected(name: str, status: int, location: str, key: Secret | None) -> BadRequest:
+    """Nobody follows it: the key was meant for this server, and a prompt for this address."""
+    place = location.partition("?")[0].partition("#")[0].removesuffix("/chat/completions")
+    scheme, separator, rest = place.rpartition("://")
+    host, slash, path = rest.partition("/")
+    target = shown(f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}", key)
+    return BadRequest(
+        f"{name!r} answered {status}: it is now at {target!r}",
+        hint="if you trust that address, make it the base URL",
+    )
 
 
 def _kind(status: int, words: str) -> type[ProviderError]:

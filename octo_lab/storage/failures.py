@@ -35,7 +35,7 @@ _SQLITE = (
         "check the folder's permissions, or set OCTO_HOME to another folder",
     ),
     ("SQLITE_FULL", "has no room: the disk is full", "free some space and try again"),
-    ("SQLITE_IOERR", "cannot be read or written", "check the disk that holds it"),
+    ("SQLITE_IOERR", "cannot be read or written", "is the disk that holds it full, or failing?"),
 )
 _TRY_AGAIN = "try again; if it persists, run `octo status`"
 _SERVER = "check that the server runs and that the URL names it"

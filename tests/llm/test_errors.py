@@ -108,3 +108,12 @@ def test_a_date_that_is_past_means_now() -> None:
 
 def test_a_date_without_a_zone_is_utc() -> None:
     assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00"}) == 0.0
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_says_where_to_without_what_the_address_hides(status: int) -> None:
+    location = f"https://user:{KEY}@new.example/v1/chat/completions?key={KEY}"
+    moved = error_from_reply("lab", status, {"location": location}, b"", Secret(KEY))
+    assert type(moved) is BadRequest
+    assert moved.message == f"'lab' answered {status}: it is now at 'https://new.example/v1'"
+    assert moved.hint == "if you trust that address, make it the base URL"

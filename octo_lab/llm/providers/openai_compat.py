@@ -16,6 +16,7 @@ from octo_lab.llm.provider import Events
 # How long usage, [DONE] and the end of the body may still take after the answer is whole.
 TAIL_SECONDS = 2.0
 MAX_JSON = 8_388_608
+_PATH = "/chat/completions"
 
 
 class OpenAICompatible:
@@ -53,22 +54,29 @@ class OpenAICompatible:
         return HttpCall(
             provider=self.name,
             model=self.model,
-            url=f"{config.base_url.rstrip('/')}/chat/completions",
+            url=endpoint(config.base_url),
             body=request_bytes(request, self.model, self._hints),
             headers={"authorization": f"Bearer {key.reveal()}"} if key else {},
             api_key=key,
         )
 
     async def _whole(self, reply: HttpReply, reader: ChatReader) -> list[StreamEvent]:
-        """The answer of a server that does not stream although asked to."""
+        """The answer of a server that does not stream although asked to, or only says so."""
         body = bytearray()
         async for part in reply.parts:
             body += part
             if len(body) > MAX_JSON:
                 raise Unavailable(f"The answer of {self.name!r} is too long")
-        return reader.read_whole(bytes(body))
+        if body.lstrip().startswith((b"{", b"[")):
+            return reader.read_whole(bytes(body))
+        return reader.feed(bytes(body))
 
     def _close(self, reader: ChatReader, reply: HttpReply) -> list[StreamEvent]:
+        if not reader.begun and "event-stream" in reply.content_type:
+            raise Unavailable(
+                f"{self.name!r} ended its answer before it began",
+                hint="try again; if it stays so, is the base URL right?",
+            )
         if not reader.begun:
             kind = shown(reply.content_type or "nothing")
             raise Unavailable(
@@ -76,3 +84,10 @@ class OpenAICompatible:
                 hint="is the base URL right? it usually ends in /v1",
             )
         return reader.close()
+
+
+def endpoint(base_url: str) -> str:
+    """Where to ask: also for the whole address, as documentations print it, or one with a query."""
+    place, mark, query = base_url.partition("?")
+    place = place.rstrip("/").removesuffix(_PATH).rstrip("/")
+    return f"{place}{_PATH}{mark}{query}"

@@ -22,6 +22,7 @@ from octo_lab.core.stream import Done, StreamEvent, TextDelta, UsageReported
 from octo_lab.llm.client import HttpTimeouts, ModelHttp
 from octo_lab.llm.entry import ProviderConfig
 from octo_lab.llm.provider import collect
+from octo_lab.llm.providers import openai_compat
 from octo_lab.llm.providers.openai_compat import OpenAICompatible
 from octo_lab.llm.retry import Retrying
 from octo_lab.llm.secret import Secret
@@ -285,3 +286,51 @@ async def test_many_streams_at_once_all_arrive(server: LlmServer, http: ModelHtt
         for _ in range(50):
             tasks.start_soon(ask)
     assert texts == ["echo: hi there"] * 50
+
+
+async def test_an_event_stream_that_calls_itself_json_is_read(
+    server: LlmServer, http: ModelHttp
+) -> None:
+    server.script(says("Hel", "lo", headers={"content-type": "application/json"}))
+    assert await events(provider(server, http)) == [
+        TextDelta("Hel"),
+        TextDelta("lo"),
+        UsageReported(USAGE),
+        Done("end_turn"),
+    ]
+
+
+@pytest.mark.parametrize("raw", [b"", b": keep-alive\n\n", b"<html></html>"])
+async def test_a_stream_without_a_chunk_is_said_to_have_ended(
+    server: LlmServer, http: ModelHttp, raw: bytes
+) -> None:
+    server.script(Turn(raw=raw))
+    with pytest.raises(Unavailable, match="'lab' ended its answer before it began"):
+        await events(provider(server, http))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "url"),
+    [
+        ("http://h/v1", "http://h/v1/chat/completions"),
+        ("http://h/v1/", "http://h/v1/chat/completions"),
+        ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
+        ("http://h/v1/chat/completions/", "http://h/v1/chat/completions"),
+        ("http://h/v1?api-version=2", "http://h/v1/chat/completions?api-version=2"),
+        ("http://h", "http://h/chat/completions"),
+    ],
+)
+def test_a_base_url_may_be_the_whole_address(base_url: str, url: str) -> None:
+    assert openai_compat.endpoint(base_url) == url
+
+
+async def test_a_port_that_cannot_be_is_a_mistake_of_the_user(http: ModelHttp) -> None:
+    config = ProviderConfig(name="lab", model="m", http=http, base_url="http://127.0.0.1:99999/v1")
+    with pytest.raises(ConfigError, match=r"is no web address: .*:99999"):
+        await events(OpenAICompatible(config))
+
+
+async def test_more_tokens_than_can_be_are_not_counted(server: LlmServer, http: ModelHttp) -> None:
+    server.script(says("hi", usage=(10**30, 5, 0)))
+    done = await events(provider(server, http))
+    assert UsageReported(Usage(output_tokens=5, requests=1)) in done
