@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 from anyio.abc import TaskGroup
@@ -92,9 +92,11 @@ class Asking:
         match self._last:
             case None:
                 return
+            case OutboundMessage(failed=False) as told if self._stopped and self._question.as_json:
+                self._printer.out.write(answer_json(replace(told, failed=True)) + "\n")
             case heard if self._question.as_json:
                 self._printer.out.write(answer_json(heard) + "\n")
-            case OutboundMessage(failed=False, text=text):
+            case OutboundMessage(failed=False, text=text) if not self._stopped:
                 self._printer.say(text)
             case TurnSnapshot() as turn:
                 self._printer.say(turn.text)
@@ -104,6 +106,8 @@ class Asking:
         match self._last:
             case OutboundMessage(failed=True, text=text, hint=hint):
                 return Outcome(code=FAILED, error=text, hint=hint)
+            case OutboundMessage() if self._stopped:  # before the turn began
+                return self._unfinished()
             case OutboundMessage() | TurnSnapshot(state="completed"):
                 return Outcome()
             case TurnSnapshot(state="failed", error=error) if error is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 
@@ -14,19 +15,17 @@ from octo_lab.security.redact import redact
 USAGE = 2
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+_PERMIT = "is it there, and may you use it?"
+_ROOM = "is there room where it goes?"
 
 
 def guarded(command: Callable[[], Outcome | None]) -> int:
     """Run a command; print its error, if any, as one line on stderr; return its exit code."""
     try:
         outcome = command() or Outcome()
-    except (OctoError, BaseExceptionGroup) as exc:
+        sys.stdout.flush()
+    except (OctoError, OSError, KeyboardInterrupt, BaseExceptionGroup) as exc:
         outcome = _outcome(cause_of(exc))
-    except KeyboardInterrupt:
-        outcome = Outcome(code=INTERRUPTED, error="Stopped")
-    except BrokenPipeError:
-        sys.stdout = None  # else the interpreter flushes it at its end
-        return PIPE_CLOSED
     if outcome.error:
         say_error(outcome.error, outcome.hint)
     return outcome.code
@@ -34,7 +33,8 @@ def guarded(command: Callable[[], Outcome | None]) -> int:
 
 def say_error(error: str, hint: str = "") -> None:
     line = f"octo: {error} ({hint})" if hint else f"octo: {error}"
-    sys.stderr.write(printable(redact(" ".join(line.split()))) + "\n")
+    with contextlib.suppress(OSError):  # nobody listens: the exit code says it
+        sys.stderr.write(printable(redact(" ".join(line.split()))) + "\n")
 
 
 def _outcome(exc: BaseException) -> Outcome:
@@ -45,4 +45,16 @@ def _outcome(exc: BaseException) -> Outcome:
             return Outcome(code=1, error=exc.message, hint=exc.hint)
         case KeyboardInterrupt():
             return Outcome(code=INTERRUPTED, error="Stopped")
+        case OSError():
+            return _unwritten(exc)
     raise exc
+
+
+def _unwritten(exc: OSError) -> Outcome:
+    """Stdout is closed or full, or the system refuses something else that it names."""
+    if exc.filename is not None:
+        return Outcome(code=1, error=f"{exc.strerror}: {str(exc.filename)!r}", hint=_PERMIT)
+    sys.stdout = None  # type: ignore[assignment] # else the interpreter flushes it at its end
+    if isinstance(exc, BrokenPipeError):
+        return Outcome(code=PIPE_CLOSED)
+    return Outcome(code=1, error=f"Cannot write the output: {exc.strerror or exc}", hint=_ROOM)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from octo_lab.cli.conversation import Conversation
 from octo_lab.config.place import Place, find_place
-from octo_lab.config.process import process_environ
+from octo_lab.config.process import process_environ, process_folder
 from octo_lab.gateway.find import find_gateway
 
 
 def place_around(workspace: Path | None) -> Place:
     """The place of ``workspace``, else of the shell's folder; raises ConfigError."""
-    return find_place(workspace or Path.cwd(), process_environ())
+    return find_place(workspace or process_folder(), process_environ())
 
 
 def conversation_in(place: Place, chat_id: str) -> AbstractAsyncContextManager[Conversation]:

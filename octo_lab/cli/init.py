@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from octo_lab.config.paths import FOLDER
+from octo_lab.config.process import process_folder
 from octo_lab.config.settings import VERSION
 from octo_lab.core.errors import ConfigError
 
@@ -17,8 +18,9 @@ _FILES = {
 }
 
 
-def init_workspace(folder: Path) -> None:
+def init_workspace(workspace: Path | None) -> None:
     """Make ``.octo/`` with a config; what is there already stays as it is."""
+    folder = workspace or process_folder()
     made = [name for name, text in _FILES.items() if _write(folder / FOLDER / name, text)]
     place = folder.resolve() / FOLDER
     said = f"made {', '.join(made)} in {place}" if made else f"{place} is there already"

@@ -5,9 +5,10 @@ Each command imports its part when it runs, so that ``octo --help`` and completi
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TextIO
 
 import typer
 
@@ -31,14 +32,13 @@ Session = Annotated[
     str | None,
     typer.Option("--session", "-s", help="Go on in this session; it is made if new."),
 ]
+_PROMPT = "The prompt; - reads stdin. One that begins with a dash goes behind --."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
 def run(  # noqa: PLR0913 - one parameter for each option
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="PROMPT...", help="The prompt; - reads stdin.")
-    ] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="PROMPT...", help=_PROMPT)] = None,
     model: Model = None,
     session: Session = None,
     tools: Annotated[
@@ -134,7 +134,7 @@ def init(workspace: Workspace = None) -> None:
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.init import init_workspace
 
-    raise typer.Exit(guarded(lambda: init_workspace(workspace or Path.cwd())))
+    raise typer.Exit(guarded(lambda: init_workspace(workspace)))
 
 
 @app.command()
@@ -186,8 +186,19 @@ def install(
     raise typer.Exit(guarded(lambda: install_kernel(chosen, prefix=prefix, name=name)))
 
 
+def _nothing(mode: Literal["r", "w"]) -> TextIO:
+    """The null device, open as long as the process."""
+    return os.fdopen(os.open(os.devnull, os.O_RDWR), mode, closefd=False)
+
+
 def main() -> None:
-    """The entry point. A terminal that cannot show a character gets another, not an error."""
+    """The entry point. A terminal that cannot show a character gets another, not an error.
+
+    A standard stream that was closed beforehand is as good as empty.
+    """
+    sys.stdin = sys.stdin or _nothing("r")
+    sys.stdout = sys.stdout or _nothing("w")
+    sys.stderr = sys.stderr or _nothing("w")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

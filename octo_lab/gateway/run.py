@@ -19,7 +19,7 @@ from anyio.from_thread import start_blocking_portal
 
 from octo_lab.app import open_app, setup_at
 from octo_lab.config.place import Place, find_place
-from octo_lab.config.process import process_environ
+from octo_lab.config.process import process_environ, process_folder
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import UsageError
 from octo_lab.gateway.lock import sole_gateway
@@ -90,7 +90,7 @@ def make_plan(
 ) -> Plan:
     """Settings and places for a gateway; raises ConfigError."""
     place = find_place(
-        Path(workspace).expanduser() if workspace else Path.cwd(),
+        Path(workspace).expanduser() if workspace else process_folder(),
         process_environ(),
         config=Path(config).expanduser() if config else None,
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import socket
 import sqlite3
+from pathlib import Path
 
 import pytest
 
-from octo_lab.testing.llm_script import Turn, fails
+from octo_lab.testing.llm_script import Turn, fails, says
 from octo_lab.testing.llm_server import LlmServer
 from tests.cli.octo import KEY, Done, Octo
 
@@ -131,3 +132,40 @@ def test_a_config_file_that_is_not_there(octo: Octo) -> None:
 
 def test_a_kernel_that_is_not_there(octo: Octo) -> None:
     check(octo("gateway", "--kernel", "octopus"), code=1, says="octo kernel install")
+
+
+def in_shell(octo: Octo, script: str) -> Done:
+    """``script`` with the command as ``"$@"``; what a person's shell does to its streams."""
+    shell = Octo(folder=octo.folder, env=octo.env, before=("sh", "-c", script, "sh"))
+    return shell("run", "--stream", "hi")
+
+
+@pytest.mark.parametrize("stream", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_a_standard_stream_that_is_closed(octo: Octo, server: LlmServer, stream: str) -> None:
+    server.script(says("hello"))
+    done = in_shell(octo.with_model(server), f'"$@" {stream}')
+    assert done == Done(code=0, out="" if "1>" in stream else "hello\n", err="")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_an_output_without_room(octo: Octo, server: LlmServer) -> None:
+    server.script(says("hello"))
+    done = in_shell(octo.with_model(server), '"$@" >/dev/full')
+    check(done, code=1, says="Cannot write the output")
+
+
+def test_nobody_reads_a_streamed_answer(octo: Octo, server: LlmServer) -> None:
+    server.script(says(*"abcdef", delay=0.1))
+    done = in_shell(octo.with_model(server), '{ "$@"; echo "code $?" >&2; } | true')
+    assert done == Done(code=0, out="", err="code 141\n")
+
+
+@pytest.mark.parametrize("command", ["run", "init", "status", "gateway"])
+def test_a_folder_that_was_removed(octo: Octo, command: str) -> None:
+    octo.workspace.mkdir()
+    gone = octo.workspace / "gone"
+    gone.mkdir()
+    script = f'cd "{gone}" && rmdir "{gone}" && "$@"'
+    shell = Octo(folder=octo.folder, env=octo.env, before=("sh", "-c", script, "sh"))
+    done = shell(command, *(["hi"] if command == "run" else []))
+    check(done, code=1, says="The current folder cannot be used")

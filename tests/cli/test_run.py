@@ -195,3 +195,16 @@ def test_fifty_megabytes_from_a_tool_reach_neither_model_nor_screen_whole(
     assert (done.code, done.out) == (0, "Long.\n")
     assert len(done.err) < 1000
     assert len(str(server.requests[1].body)) < 200_000
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_turn_stopped_before_it_began_is_no_answer(
+    octo: Octo, server: LlmServer, options: list[str]
+) -> None:
+    """Whether it had begun or not, the exit code says that time was over."""
+    server.script(ENDLESS)
+    done = octo.with_model(server)("run", *options, "--timeout", "0.001", "hi")
+    assert done.code == 124
+    assert done.err == "octo: No complete answer within 0.001 s (allow more with --timeout)\n"
+    assert not options or done.json["state"] in {"failed", "cancelled"}
+    assert options or done.out == ""
