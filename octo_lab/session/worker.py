@@ -173,6 +173,8 @@ class Workers:
     async def _take_turn(self, work: _Work) -> None:
         turn, past = await begin(self._parts, work.job, work.stopper)
         work.turn = turn
+        channel = work.job.message.address.channel
+        logger.info("turn %s: %s answers %s", turn.row.id, type(turn.controller).__name__, channel)
         self._shows.start_soon(self._parts.show, work.job.message, turn.controller.latest)
         await run(self._parts, turn, past)
 
