@@ -115,3 +115,10 @@ def _answer(url: str) -> str:
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.2)
     raise AssertionError(f"nothing answered at {url}")
+
+
+def test_its_pictures_are_small_and_shipped() -> None:
+    pictures = [ROOT / path for path in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)]
+
+    assert len(pictures) == 2
+    assert all(picture.stat().st_size <= 300_000 for picture in pictures)
