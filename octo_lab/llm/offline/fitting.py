@@ -127,7 +127,7 @@ def main() -> None:
     """Fit to the language files and write the file that ships."""
     languages = load_languages()
     normal = Normal(languages, Marker(Arithmetic(one.words for one in languages.values())))
-    fit(languages, normal, Embedding()).save(FITTED, digest())
+    fit(languages, normal, Embedding()).save(FITTED, digest(languages))
 
 
 if __name__ == "__main__":

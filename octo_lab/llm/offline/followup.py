@@ -19,6 +19,7 @@ _TEXT = r"(\"(?:[^\"\\]|\\.)*\"|'[^'\\]*')"
 _CODE = re.compile(rf"([A-Za-z_]\w*)(?:\.groupby\({_TEXT}\))?\[{_TEXT}\]\.(\w+)\(\)")
 _EDGE = " \t\n.,;:!?¿¡。，？！呢吧"
 _LONGEST = 6
+_ELIDED = re.compile(r"(?<=\b[ldLD])['’]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ def _text(quoted: str) -> str:
 
 def asked(text: str, languages: Mapping[str, Language]) -> Asked | None:
     """What a short follow-up asks for; None if ``text`` is no follow-up."""
-    said = plain(text).strip(_EDGE)
+    said = plain(_ELIDED.sub(" ", text)).strip(_EDGE)
     if not said or len(said.split()) > _LONGEST:
         return None
     found = (_asked(said, text, language) for language in languages.values())
@@ -135,10 +136,8 @@ def follow_step(request: Request, what: Asked, last: Before, turn: Turn) -> Step
 
 def _continued(request: Request, what: Asked, last: Before) -> Request:
     """The request that the follow-up stands for."""
-    order = sorted(request.languages, key=lambda one: one.code != what.language.code)
-    full = replace(
-        request, languages=tuple(order), intent=f"frame.{what.operation or last.operation}"
-    )
+    intent = f"frame.{what.operation or last.operation}"
+    full = replace(in_language(request, what.language), intent=intent)
     if not (what.group or what.column or last.group):
         item = Mark(kind="item", start=0, end=0, value=last.frame, column=last.column)
         return replace(full, marks=(item,))
@@ -146,3 +145,9 @@ def _continued(request: Request, what: Asked, last: Before) -> Request:
     by = f" {what.language.words['group'][0]} {group}" if group else ""
     frame = Mark(kind="name", start=0, end=0, value=last.frame)
     return replace(full, marks=(frame,), text=f"{what.column or last.column}{by}")
+
+
+def in_language(request: Request, language: Language) -> Request:
+    """The request as one in that language; so short, it may have been taken for another."""
+    order = sorted(request.languages, key=lambda one: one.code != language.code)
+    return replace(request, languages=tuple(order))

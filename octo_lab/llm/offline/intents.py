@@ -42,7 +42,7 @@ class Intents:
 
         self._np = numpy
         self._normal = normal
-        kept = load_fitted(FITTED, digest())
+        kept = load_fitted(FITTED, digest(languages))
         self._fitted = kept or fit(languages, normal, embedding)
         self._features = Features(embedding, self._fitted.rarity)
 

@@ -29,9 +29,10 @@ def load_languages() -> dict[str, Language]:
     return {code: _load(code) for code in CODES}
 
 
-def digest() -> str:
-    """Names this state of the language files."""
-    return hashlib.sha256("".join(map(_text, CODES)).encode()).hexdigest()
+def digest(languages: Mapping[str, Language]) -> str:
+    """Names this state of what is learnt from: the examples and words, not the phrases."""
+    learnt = [(one.code, list(one.examples.items()), one.words) for one in languages.values()]
+    return hashlib.sha256(repr(learnt).encode()).hexdigest()
 
 
 def _text(code: str) -> str:

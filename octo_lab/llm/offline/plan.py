@@ -9,7 +9,7 @@ from typing import Any
 
 from octo_lab.llm.offline.answers import BUILT_IN, answer
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.followup import asked, before, follow_step
+from octo_lab.llm.offline.followup import asked, before, follow_step, in_language
 from octo_lab.llm.offline.frames import frame_step
 from octo_lab.llm.offline.intents import family
 from octo_lab.llm.offline.own_calls import own_step
@@ -62,7 +62,7 @@ class Planner:
         if follow and (last := before(turn.earlier)):
             return follow_step(request, follow, last, turn)
         if follow and follow.operation and follow.is_led:
-            return say(request, "follow_what")
+            return say(in_language(request, follow.language), "follow_what")
         return self._own(request, turn) or self._built_in(request, turn)
 
     def _own(self, request: Request, turn: Turn) -> Step | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ import pandas as pd
 
 from octo_lab.llm.offline.languages import load_languages
 from octo_lab.tools.builtin.octo_docs import find_passages
+from octo_lab.tools.tool import Tool
 from tests.llm.offline.world import Answered, World, ask, make_namespace
-
 
 LANGUAGES = load_languages()
 
@@ -48,10 +48,10 @@ def read_cases(split: str, corpus: Path = CORPUS) -> list[Case]:
     return [case for case in cases if case.split == split]
 
 
-async def judged(case: Case, world: World) -> str:
-    """What was wrong, or "" when nothing was."""
+async def judged(case: Case, world: World, extra: Sequence[Tool] = ()) -> str:
+    """What was wrong, or "" when nothing was; ``extra`` tools are offered beside the world's."""
     world.namespace, world.values = make_namespace(), []
-    answered = await ask(world, case.text)
+    answered = await ask(world, case.text, tools=(*world.tools(), *extra))
     if "phrase" in case.expect:
         said = phrases(str(case.expect["phrase"]))
         return "" if answered.text.startswith(tuple(said)) else f"said {answered.text[:60]!r}"

@@ -55,7 +55,7 @@ anyio.run(main)
 
 def test_what_ships_is_fitted_to_the_language_files() -> None:
     languages = load_languages()
-    shipped = load_fitted(FITTED, digest())
+    shipped = load_fitted(FITTED, digest(load_languages()))
     assert shipped is not None, AGAIN
     normal = Normal(languages, Marker(Arithmetic(one.words for one in languages.values())))
     fresh = fit(languages, normal, Embedding())
@@ -73,11 +73,11 @@ def test_a_missing_or_broken_fit_is_not_used(content: bytes | None, tmp_path: Pa
     path = tmp_path / "fitted.npz"
     if content is not None:
         path.write_bytes(content)
-    assert load_fitted(path, digest()) is None
+    assert load_fitted(path, digest(load_languages())) is None
 
 
 def test_a_saved_fit_is_read_back(tmp_path: Path) -> None:
-    shipped = load_fitted(FITTED, digest())
+    shipped = load_fitted(FITTED, digest(load_languages()))
     assert shipped is not None, AGAIN
     shipped.save(tmp_path / "again.npz", "d")
     again = load_fitted(tmp_path / "again.npz", "d")

@@ -97,6 +97,25 @@ async def test_of_a_long_message_the_start_is_what_is_asked(world: World) -> Non
     assert names(answered) in (["read_file"], [])
 
 
+@pytest.mark.parametrize("text", ["hello", "danke!", "quién eres?", "aide", "你能做什么"])
+async def test_a_greeting_gets_a_short_answer_with_three_requests_to_try(
+    text: str, world: World
+) -> None:
+    answered = await ask(world, text)
+    assert answered.calls == ()
+    assert answered.text.count("\n- `") == 3
+
+
+@pytest.mark.parametrize("code", SAY)
+@pytest.mark.parametrize("kind", ["try_kernel", "try_files"])
+async def test_each_request_to_try_calls_a_tool(code: str, kind: str, world: World) -> None:
+    tools = world.tools() if kind == "try_kernel" else world.file_tools()
+    for line in SAY[code][kind].splitlines():
+        answered = await ask(world, line.removeprefix("- ").strip("`"), tools=tools)
+        assert answered.calls, line
+        assert not any(result.outcome != "ok" for result in answered.results), line
+
+
 async def test_a_name_that_is_a_word_is_looked_up_before_it_is_computed_with(world: World) -> None:
     answered = await ask(world, "what is the mean of revenue in sales?")
     assert names(answered) == ["list_variables", "inspect_variable", "python"]
@@ -178,6 +197,31 @@ async def test_octo_explains_itself_from_its_pages(world: World) -> None:
     answered = await ask(world, "how do I connect a model?")
     assert names(answered) == ["octo_docs"]
     assert "OPENAI_API_KEY" in answered.text
+    assert answered.text.endswith("\n\nFrom octo_lab's docs, page `connect`.")
+    assert "(octo_lab docs," not in answered.text
+    assert answered.text not in answered.results[0].content
+
+
+async def test_the_passage_that_fits_the_question_is_quoted(world: World) -> None:
+    answered = await ask(world, "what does --no-tools do in %%octo?")
+    assert "`--no-tools`" in answered.text
+    assert "byte for byte" not in answered.text  # the lead of the same page
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "kind"),
+    [
+        ("what is 17 * 23?", "python", "missing_kernel_tool"),
+        ("list the files in src", "list_dir", "missing_tool"),
+        ("which variables are there?", "list_variables", "missing_kernel_tool"),
+    ],
+)
+async def test_a_tool_that_the_turn_left_out_is_named_with_the_next_step(
+    text: str, tool: str, kind: str, world: World
+) -> None:
+    answered = await ask(world, text, tools=())
+    assert answered.text == SAY["en"][kind].format(tool=tool)
+    assert "`--no-tools`" in answered.text
 
 
 def test_importing_the_provider_loads_neither_numpy_nor_wordllama() -> None:
