@@ -103,7 +103,7 @@ def _kernel(_: Path | None) -> Finding:
 def _data_folder(workspace: Path | None) -> Finding:
     folder = place_around(workspace).data_folder
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as exc:

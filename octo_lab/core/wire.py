@@ -8,6 +8,7 @@ A face sends ``{"type": "ask", "id", "text", "options": {...}}`` or
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from typing import Any, cast
@@ -101,12 +102,18 @@ def _adapters() -> dict[str, TypeAdapter[Any]]:
 
 
 def _read(kind: type[Any], args: Json, name: str) -> object:
-    unknown = set(args) - set(kind.__dataclass_fields__)
-    if unknown:
-        raise UsageError(f"{name!r} takes no {sorted(unknown)[0]!r}")
+    known = kind.__dataclass_fields__
+    if not isinstance(args, dict):
+        raise UsageError(f"{name!r}: what it takes is no JSON object", hint=_takes(known))
+    if unknown := set(args) - set(known):
+        raise UsageError(f"{name!r} takes no {sorted(unknown)[0]!r}", hint=_takes(known))
     try:
         return _adapters()[kind.__name__].validate_python(args)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{name!r}: {where}: {first['msg']}") from None
+        raise UsageError(f"{name!r}: {where}: {first['msg']}", hint="fix this value") from None
+
+
+def _takes(known: Iterable[str]) -> str:
+    return f"it takes: {', '.join(known) or 'nothing'}"

@@ -42,7 +42,7 @@ def gateway_pid(folder: Path) -> int | None:
 
 def _open(folder: Path) -> int:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as exc:
         raise StorageError(

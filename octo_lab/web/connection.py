@@ -18,6 +18,7 @@ from octo_lab.core.mail import ControlRequest, InboundMessage, Told
 from octo_lab.core.text import clean
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import decode_control, decode_options, message_frame, reply_json
+from octo_lab.web.incoming import read_object
 
 PROTOCOL = 1
 CONTROLS = 16
@@ -72,12 +73,18 @@ class Connection:
     async def _hear(self, listeners: Listeners, tasks: TaskGroup) -> None:
         while True:
             try:
-                frame = _read(await self._socket.receive_text())
-                await self._obey(frame, listeners, tasks)
-            except (WebSocketDisconnect, KeyError):  # KeyError: a binary message has no text
+                await self._obey(await self._frame_heard(), listeners, tasks)
+            except WebSocketDisconnect:
                 return
             except OctoError as exc:
                 await self._send(_failed("", exc))
+
+    async def _frame_heard(self) -> Json:
+        try:
+            text = await self._socket.receive_text()
+        except KeyError:  # a binary message
+            text = ""
+        return read_object(text, what="The message", hint="send one JSON object per message")
 
     async def _obey(self, frame: Json, listeners: Listeners, tasks: TaskGroup) -> None:
         match frame:
@@ -125,16 +132,6 @@ class Connection:
         for turn in listeners.running(self._address.chat_id):
             self._shown[turn.turn_id] = turn
             await self._send(turn_frame(turn))
-
-
-def _read(text: str) -> Json:
-    try:
-        frame = json.loads(text)
-    except ValueError:
-        raise UsageError("Not JSON", hint="send one JSON object per message") from None
-    if not isinstance(frame, dict):
-        raise UsageError("Not a JSON object", hint="send one JSON object per message")
-    return frame
 
 
 def _failed(id_: str, exc: OctoError) -> Json:

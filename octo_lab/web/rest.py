@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator
 
@@ -19,6 +18,7 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import ControlRequest, GetStatus, InboundMessage, OutboundMessage
 from octo_lab.core.text import clean
 from octo_lab.core.wire import decode_options, reply_json
+from octo_lab.web.incoming import read_object
 
 CHANNEL = "web"
 MAX_BODY = 1_000_000
@@ -72,13 +72,7 @@ async def _body(stream: AsyncIterator[bytes]) -> Json:
         body += chunk
         if len(body) > MAX_BODY:
             raise UsageError("The body is too long", hint=f"at most {MAX_BODY} bytes")
-    try:
-        data = json.loads(body)
-    except ValueError:
-        data = None
-    if not isinstance(data, dict):
-        raise UsageError("The body is no JSON object", hint='send {"message": "your question"}')
-    return data
+    return read_object(bytes(body), what="The body", hint='send {"message": "your question"}')
 
 
 def _message(data: Json) -> InboundMessage:

@@ -82,3 +82,8 @@ def test_a_gateway_is_found_only_while_it_owns_the_folder(tmp_path: Path) -> Non
 def test_a_gateway_that_never_says_where_it_is_is_named(tmp_path: Path) -> None:
     with sole_gateway(tmp_path), pytest.raises(DeliveryError, match=f"process {os.getpid()}"):
         find_gateway(tmp_path, wait=0.2)
+
+
+def test_a_data_folder_that_a_gateway_makes_is_private(tmp_path: Path) -> None:
+    with sole_gateway(tmp_path / "data"):
+        assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700

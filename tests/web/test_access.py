@@ -54,6 +54,8 @@ def test_a_foreign_name_is_refused_because_it_may_be_rebound(host: str, expected
         ("http://127.0.0.1:2", 403),
         ("https://evil.example", 403),
         ("null", 403),
+        ("http://[", 403),
+        ("", 403),
     ],
 )
 def test_only_our_own_page_may_call(origin: str, expected: int) -> None:

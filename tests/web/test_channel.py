@@ -80,6 +80,7 @@ async def test_a_failed_turn_is_an_http_error_that_keeps_what_did_arrive() -> No
     [
         ("{", 400, "The body is no JSON object"),
         ("[]", 400, "The body is no JSON object"),
+        ("[" * 100_000, 400, "The body is no JSON object"),
         ("{}", 400, "No message"),
         ('{"message": "hi", "chat": "../x"}', 400, "'../x' is no chat name"),
         ('{"message": "hi", "options": {"x": 1}}', 400, "'ask' takes no 'x'"),
@@ -112,14 +113,25 @@ async def test_a_foreign_page_cannot_open_a_socket() -> None:
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ("not json", "Not JSON"),
-        ("[1]", "Not a JSON object"),
+        ("not json", "The message is no JSON object"),
+        ("[1]", "The message is no JSON object"),
+        ("[" * 100_000, "The message is no JSON object"),
+        ('{"a":' * 100_000, "The message is no JSON object"),
+        (b"\0\1", "The message is no JSON object"),
+        (
+            '{"type": "ask", "id": "1", "text": "a", "options": 5}',
+            "'ask': what it takes is no JSON object",
+        ),
+        (
+            '{"type": "ask", "id": "1", "text": "a", "options": [1]}',
+            "'ask': what it takes is no JSON object",
+        ),
         ('{"type": "dance"}', "Not a frame of this protocol"),
         ('{"type": "ask", "id": "1", "text": "a", "options": {"no": 1}}', "'ask' takes no 'no'"),
     ],
 )
 async def test_nonsense_gets_one_clear_message_and_the_socket_lives_on(
-    sent: str, said: str
+    sent: str | bytes, said: str
 ) -> None:
     async with serving() as (_, endpoint), open_socket(endpoint) as socket:
         assert (await received(socket))["type"] == "hello"
@@ -127,6 +139,15 @@ async def test_nonsense_gets_one_clear_message_and_the_socket_lives_on(
         assert (await received(socket))["text"] == said
         await socket.send('{"type": "control", "id": "2", "name": "status"}')
         assert (await received(socket))["reply"]["text"] == "GetStatus"
+
+
+async def test_half_a_character_in_an_id_or_a_text_is_replaced() -> None:
+    """Sent as it is it would break the socket of everybody in this chat."""
+    async with serving(echo=True) as (_, endpoint), open_socket(endpoint) as socket:
+        await received(socket)
+        await socket.send(r'{"type": "ask", "id": "\ud800", "text": "a\udc00 \ud83d\ude00"}')
+        turn = (await received(socket))["turn"]
+    assert (turn["message_id"], turn["prompt"]) == ("\ufffd", "a\ufffd 😀")
 
 
 async def test_an_unknown_control_is_a_failed_reply() -> None:
