@@ -40,6 +40,10 @@ class OctoError(Exception):
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it when nobody catches it: one line."""
+        return [f"octo: {self}"]
+
 
 class UsageError(OctoError):
     """The caller asked for something that does not exist or fit."""

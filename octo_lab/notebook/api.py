@@ -48,16 +48,15 @@ def ask(prompt: str, **options: Any) -> Turn:
 
     ``options`` are those of ``%%octo``: model, session, tools, no_tools, attach, context, schema,
     temperature, max_tokens, timeout, append, quiet, bg. The prompt is sent as it stands.
+    A slash command (``/help``) is run and shown; its answer is the turn's text.
     Raises OctoError; a turn that failed says so in ``turn.error``.
     """
-    turn = _face().run_blocking(_parsed(prompt, options))
-    return _turn(turn)
+    return _face().run_blocking(_parsed(prompt, options))
 
 
 async def ask_async(prompt: str, **options: Any) -> Turn:
     """As ``ask``, awaited: the kernel stays alive, so that buttons work."""
-    turn = await _face().run(_parsed(prompt, options), quiet_end=False)
-    return _turn(turn)
+    return await _face().run(_parsed(prompt, options), quiet_end=False)
 
 
 def _parsed(prompt: str, options: dict[str, Any]) -> Parsed:
@@ -74,13 +73,19 @@ def _parsed(prompt: str, options: dict[str, Any]) -> Parsed:
             given[name] = [given[name]]
         elif isinstance(given.get(name), Sequence):
             given[name] = list(given[name])
-    return Parsed(given={"raw": True, **given}, text=prompt)
+    return Parsed(given={"raw": True, **_checked(given)}, text=prompt)
 
 
-def _turn(turn: Turn | None) -> Turn:
-    if turn is None:
-        raise UsageError("That is a command", hint="use the magic: %octo /help")
-    return turn
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """Text and numbers as the magic would read them; raises UsageError naming the option."""
+    read = {option.key: option.read for option in OPTIONS if option.value and not option.many}
+    for name, value in given.items():
+        if name in read and isinstance(value, str | int | float):
+            try:
+                given[name] = read[name](str(value))
+            except UsageError as exc:
+                raise UsageError(f"{name}: {exc.message}", hint=exc.hint) from None
+    return given
 
 
 def allow(*tools: str) -> None:

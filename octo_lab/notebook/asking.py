@@ -19,7 +19,7 @@ from octo_lab.notebook.host import SENDER, Runtime
 from octo_lab.notebook.interrupted import TurnCancelled, TurnInterrupted
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.outcome import keep_outcome
-from octo_lab.notebook.place import Place
+from octo_lab.notebook.place import Place, this_run
 from octo_lab.notebook.questions import ask_by_input, ask_unless_buttons
 from octo_lab.notebook.turn import Turn
 from octo_lab.notebook.waiting import wait_awaited, wait_blocking
@@ -87,7 +87,13 @@ class Asking:
             on_question=partial(_ask_person, runtime, blocking and not parsed.given.get("bg")),
         )
         runtime.ask(cell)
-        turn = Turn(text, cell.done, running=cell, headless=place.headless)
+        turn = Turn(
+            text,
+            cell.done,
+            running=cell,
+            headless=place.headless,
+            shown_here=_never if cell.quiet else this_run(self._shell),
+        )
         return Question(
             runtime=runtime, cell=cell, turn=turn, given=parsed.given, blocking=blocking
         )
@@ -119,6 +125,10 @@ class Asking:
         if question.given.get("quiet") and question.turn.error:
             raise UsageError(question.turn.error)
         return question.turn
+
+
+def _never() -> bool:
+    return False
 
 
 def _tell(cell: CellTurn) -> None:

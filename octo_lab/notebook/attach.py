@@ -96,8 +96,18 @@ def attached(what: str, namespace: Mapping[str, Any], cells: Sequence[str]) -> A
     try:
         tree = ast.parse(what, mode="eval")
     except (SyntaxError, ValueError):
-        raise UsageError(f"--attach {what!r} is no variable, expression or file") from None
-    return variable(what, evaluate(f"--attach {what!r}", tree, namespace))
+        raise UsageError(
+            f"--attach {what!r} is no variable, expression or file",
+            hint="name one; options stand before the prompt",
+        ) from None
+    hint = "run the cell that makes it, or name a file that exists"
+    return variable(what, evaluate(f"--attach {what!r}", tree, namespace, hint=hint))
+
+
+def typed_cells(shell: Any) -> Sequence[str]:
+    """The cells run so far as they were typed, by number; the running one is the last."""
+    history = shell.history_manager
+    return history.input_hist_raw if history is not None else [""]
 
 
 def last_cells(count: int, cells: Sequence[str], outputs: Mapping[int, Any]) -> Attachment:

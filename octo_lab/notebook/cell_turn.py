@@ -40,7 +40,7 @@ class CellTurn:
         self.done: Future[Answered] = Future()
         self.latest: TurnSnapshot | None = None
         self.interrupted = False
-        self._quiet = quiet
+        self.quiet = quiet
         self._on_control = on_control
         self._on_question = on_question
         self._shown: Shown | None = None
@@ -65,7 +65,7 @@ class CellTurn:
     def show(self, turn: TurnSnapshot) -> None:
         """Show a running turn, in the cell that asked."""
         self.latest = turn
-        if not self._quiet:
+        if not self.quiet:
             self.context.copy().run(self._draw, turn)
         with self._ending:
             if not self.opened.done():
@@ -90,7 +90,7 @@ class CellTurn:
     def finish(self, turn: TurnSnapshot) -> None:
         """Show the end; whoever waits goes on, even if it could not be shown."""
         try:
-            if not self._quiet:
+            if not self.quiet:
                 self.context.copy().run(self._draw_end, turn)
         except Exception as exc:
             log.exception("turn %s could not be shown", turn.turn_id)

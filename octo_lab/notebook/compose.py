@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import AskOptions, Attachment
-from octo_lab.notebook.attach import attached, last_cells, mentioned
+from octo_lab.notebook.attach import attached, last_cells, mentioned, typed_cells
 from octo_lab.notebook.fix import last_failure
 from octo_lab.notebook.interpolate import interpolate
 from octo_lab.notebook.options import Parsed
@@ -29,7 +29,7 @@ WISHES = {
 def compose(shell: InteractiveShell, parsed: Parsed) -> tuple[str, tuple[Attachment, ...]]:
     """The prompt as the model gets it, and what is attached; raises UsageError."""
     given, namespace = parsed.given, shell.user_ns
-    cells: Sequence[str] = shell.user_ns.get("_ih", [""])
+    cells = typed_cells(shell)
     text, found = parsed.text, []
     if "raw" not in given:
         text, pictures = interpolate(text, namespace)

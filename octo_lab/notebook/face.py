@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -13,17 +14,24 @@ from octo_lab.app import setup_from
 from octo_lab.config.process import process_environ
 from octo_lab.core.errors import UsageError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import Control, ControlReply, RunCommand, Told, UseCassette
+from octo_lab.core.mail import (
+    Control,
+    ControlReply,
+    OutboundMessage,
+    RunCommand,
+    Told,
+    UseCassette,
+)
 from octo_lab.notebook.asking import Asking
 from octo_lab.notebook.bridge import Bridge, warn_of_old_patch
 from octo_lab.notebook.channel import NAME, NotebookChannel
 from octo_lab.notebook.host import Runtime
 from octo_lab.notebook.interrupted import TurnCancelled, TurnInterrupted
 from octo_lab.notebook.options import Parsed
-from octo_lab.notebook.place import Place, chat_id, current_place, folder
+from octo_lab.notebook.place import Place, chat_id, current_place, folder, this_run
 from octo_lab.notebook.running import close_before_exit
 from octo_lab.notebook.toolkit import Toolkit
-from octo_lab.notebook.turn import Turn
+from octo_lab.notebook.turn import Answered, Turn
 from octo_lab.notebook.waiting import check_may_ask
 from octo_lab.notebook.words import said_by_word
 
@@ -93,15 +101,22 @@ class Face:
         if isinstance(reply, Told) and reply.failed:
             raise UsageError(reply.text, hint=reply.hint)
 
-    async def run(self, parsed: Parsed, *, quiet_end: bool) -> Turn | None:
+    async def run(self, parsed: Parsed, *, quiet_end: bool) -> Turn:
         """What an awaited ``%octo`` does; ``quiet_end``: an interrupt ends the cell in silence."""
         check_may_ask()
         await self._opened()
-        if said_by_word(self, parsed):
-            return None
+        said = said_by_word(self, parsed)
+        if said is not None:
+            return self._told(parsed.text, said)
         question = self._asking.begin(self.runtime(), parsed, self.place(), blocking=False)
         await question.wait()
         return self._asking.conclude(question, quiet_end=quiet_end)
+
+    def _told(self, prompt: str, text: str) -> Turn:
+        """A command's answer, which the cell has shown."""
+        done: Future[Answered] = Future()
+        done.set_result(OutboundMessage(address=self.runtime().address, text=text))
+        return Turn(prompt, done, shown_here=this_run(self.shell))
 
     async def _opened(self) -> None:
         try:
@@ -115,12 +130,13 @@ class Face:
         except KeyboardInterrupt:
             raise TurnInterrupted from None
 
-    def run_blocking(self, parsed: Parsed) -> Turn | None:
+    def run_blocking(self, parsed: Parsed) -> Turn:
         """What ``%octo`` does where nothing can be awaited."""
         check_may_ask()
         self._open_blocking()
-        if said_by_word(self, parsed):
-            return None
+        said = said_by_word(self, parsed)
+        if said is not None:
+            return self._told(parsed.text, said)
         question = self._asking.begin(self.runtime(), parsed, self.place(), blocking=True)
         question.block()
         return self._asking.conclude(question, quiet_end=False)

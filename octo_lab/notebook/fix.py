@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import Attachment
 from octo_lab.core.text import head_and_tail
+from octo_lab.notebook.attach import typed_cells
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.run_code import traceback_text
 
@@ -39,7 +40,7 @@ def last_failure(shell: InteractiveShell) -> Attachment:
 
 def _failing_cell(shell: InteractiveShell) -> str:
     history: Any = shell.history_manager
-    cells = shell.user_ns.get("_ih", [""])
+    cells = typed_cells(shell)
     failed = [number for number in getattr(history, "exceptions", {}) if number < len(cells)]
     number = max(failed, default=len(cells) - 2)
     return str(cells[number]) if 0 < number < len(cells) else ""

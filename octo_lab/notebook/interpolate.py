@@ -12,6 +12,8 @@ from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import Media
 from octo_lab.notebook.describe import describe
 
+UNKNOWN_NAME = "run the cell that makes it; --raw sends a text as it is"
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -73,15 +75,20 @@ def _expression(text: str, start: int) -> tuple[ast.Expression, int] | None:
     return None
 
 
-def evaluate(shown: str, tree: ast.Expression, namespace: Mapping[str, Any]) -> object:
-    """The value of an expression, which an error calls ``shown``; raises UsageError."""
+def evaluate(
+    shown: str, tree: ast.Expression, namespace: Mapping[str, Any], *, hint: str = UNKNOWN_NAME
+) -> object:
+    """The value of an expression, which an error calls ``shown``; raises UsageError.
+
+    ``hint`` is the next step when it names a variable that does not exist.
+    """
     try:
         code = compile(tree, "<prompt>", "eval")
         return eval(code, {"__builtins__": builtins}, dict(namespace))
     except NameError as exc:
         raise UsageError(
             f"{shown}: no variable is called {exc.name!r}",
-            hint="run the cell that makes it; --raw sends a text as it is",
+            hint=hint,
         ) from None
     except Exception as exc:  # noqa: BLE001 - the person's expression may raise anything
         said = f"{type(exc).__name__}: {exc}".rstrip(": ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,16 @@ def current_place(shell: InteractiveShell, environ: Mapping[str, str]) -> Place:
         request=str(parent.get("header", {}).get("msg_id", "")),
         headless=mode == "headless" or (asked_headless and mode != "interactive"),
     )
+
+
+def this_run(shell: InteractiveShell) -> Callable[[], bool]:
+    """Tells later whether the run of a cell that is under way now still is."""
+    began = _run(shell)
+    return lambda: _run(shell) == began
+
+
+def _run(shell: InteractiveShell) -> tuple[str, int]:
+    return str(_parent(shell).get("header", {}).get("msg_id", "")), shell.execution_count
 
 
 def _parent(shell: InteractiveShell) -> dict[str, Any]:

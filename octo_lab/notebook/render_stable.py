@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from octo_lab.core.messages import Usage
 from octo_lab.core.turns import Block, ErrorBlock, NoticeBlock, ToolBlock, TurnSnapshot
@@ -48,7 +49,11 @@ def _stable(block: Block, folders: list[tuple[str, str]]) -> Block:
             return block
 
 
+def _as_it_is(name: str, match: re.Match[str]) -> str:
+    return name
+
+
 def _local(text: str, folders: list[tuple[str, str]]) -> str:
     for path, name in folders:
-        text = re.sub(rf"{re.escape(path)}(?=[/\\\s'\":,)\]]|$)", lambda _, n=name: n, text)
+        text = re.sub(rf"{re.escape(path)}(?=[/\\\s'\":,)\]]|$)", partial(_as_it_is, name), text)
     return _ADDRESS.sub("0x…", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
 
@@ -24,10 +24,17 @@ class Turn:
     """
 
     def __init__(
-        self, prompt: str, done: Future[Answered], running: Any = None, *, headless: bool = False
+        self,
+        prompt: str,
+        done: Future[Answered],
+        running: Any = None,
+        *,
+        headless: bool = False,
+        shown_here: Callable[[], bool] = lambda: False,
     ) -> None:
         self.prompt = prompt
         self._headless = headless
+        self._shown_here = shown_here
         self._done = done
         self._running = running
 
@@ -91,7 +98,8 @@ class Turn:
 
     @property
     def cost(self) -> float | None:
-        """In US dollars; None where the price is not known."""
+        """In US dollars; None where the price is not known, which is everywhere by now:
+        no price list is shipped, because it would be wrong soon."""
         return None
 
     @property
@@ -124,6 +132,11 @@ class Turn:
         text = self.text if len(self.text) <= 60 else f"{self.text[:59]}…"
         return f"<Turn {self.state}: {text!r}>"
 
+    @property
+    def _ipython_display_(self) -> Callable[[], None] | None:
+        """In the cell that has shown it already, nothing; anywhere else, its MIME bundle."""
+        return _nothing_more if self._shown_here() else None
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         match self._said:
             case TurnSnapshot() as turn:
@@ -131,6 +144,10 @@ class Turn:
             case OutboundMessage() as message:
                 return {"text/plain": message.text, "text/markdown": message.text}
         return {"text/plain": repr(self)}
+
+
+def _nothing_more() -> None:
+    """The turn stands in this cell."""
 
 
 def _messages(block: Block) -> list[Message]:

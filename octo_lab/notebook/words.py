@@ -33,25 +33,27 @@ class Controls(Protocol):
     def control(self, control: Control) -> ControlReply: ...
 
 
-def said_by_word(controls: Controls, parsed: Parsed) -> bool:
-    """Whether the text was a word or a slash command, which is then done. Raises OctoError."""
+def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
+    """What a word or slash command said, which is shown; None for a prompt. Raises OctoError."""
     text = parsed.text.strip()
     if text == "help":
         print(HELP)  # noqa: T201 - help goes to the cell
-    elif text in _CARDS and not parsed.given:
-        _show_card(controls, _CARDS[text])
+        return HELP
+    if text in _CARDS and not set(parsed.given) - {"raw"}:
+        said = _card(controls, _CARDS[text])
     elif is_command(text):
-        show_text(_done(controls.control(RunCommand(line=text))))
+        said = _done(controls.control(RunCommand(line=text)))
     else:
-        return False
-    return True
+        return None
+    show_text(said)
+    return said
 
 
-def _show_card(controls: Controls, card: Callable[[Status], str]) -> None:
+def _card(controls: Controls, card: Callable[[Status], str]) -> str:
     reply = controls.control(GetStatus())
     if not isinstance(reply, Status):
         raise OctoError(_done(reply))
-    show_text(card(reply))
+    return card(reply)
 
 
 def _done(reply: ControlReply) -> str:

@@ -164,7 +164,7 @@ def test_ask_blocks_or_is_awaited_and_gives_the_turn(octo: Kernel) -> None:
     assert octo.run("ol.ask('one {n}', quiet=True).text").value == "'echo: one {n}'"
     assert octo.run("(await ol.ask_async('two', quiet=True)).text").value == "'echo: two'"
     assert octo.run("ol.sessions().columns[0]").value == "'title'"
-    assert "UsageError" in octo.run("ol.ask('  ')").error
+    assert "There is nothing to ask" in octo.run("ol.ask('  ')").error
     assert "did you mean 'model'?" in octo.run("ol.ask('x', modle='y')").error
 
 
