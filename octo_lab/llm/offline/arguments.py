@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from octo_lab.core.messages import ToolSpec
+from octo_lab.llm.offline.candidates import Filling, Span, candidates, is_placed
 from octo_lab.llm.offline.features import plain
-from octo_lab.llm.offline.own import choices, resolved, tool_vocabulary
-from octo_lab.llm.offline.slots import Request, rare_words
+from octo_lab.llm.offline.own import choices, resolved
+from octo_lab.llm.offline.slots import Request
+from octo_lab.llm.offline.values import NUMBER, read_number, read_value
 
-_NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:[.,]\d+)*(?![\w-]*\w)")
 _SHAPES = {
     "date": re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)"),
     "date-time": re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}\S*"),
@@ -21,9 +21,7 @@ _SHAPES = {
     "email": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w"),
     "uri": re.compile(r"https?://\S+"),
 }
-_LOW = r"\d_a-zß-öø-ÿ\u2e80-\u9fff"
-_PROPER = re.compile(rf"(?<![\w@`\"'])[^\W{_LOW}][\w'’.-]*\w(?: [^\W{_LOW}][\w'’-]+)*")
-_TAIL = re.compile(r":\s+(\S.*)$", re.DOTALL)
+_FORMED = {"to": "email", "recipient": "email", "mail": "email", "url": "uri", "link": "uri"}
 _FROM = ("from", "source", "start", "origin", "begin", "old")
 _TO = ("to", "target", "end", "destination", "goal", "new")
 
@@ -36,51 +34,16 @@ class Filled:
     missing: tuple[str, ...]
 
 
-@dataclass(slots=True, kw_only=True)
-class _Filling:
-    """What is left of the request while arguments are taken out of it; blanks keep places."""
-
-    request: Request
-    tool: ToolSpec
-    text: str
-    found: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def parts(self) -> Mapping[str, Any]:
-        schema = self.tool.schema
-        return {name: resolved(part, schema) for name, part in schema["properties"].items()}
-
-    @property
-    def required(self) -> list[str]:
-        return list(self.tool.schema.get("required", ()))
-
-    def open(self, *kinds: str) -> list[str]:
-        """Required parameters of these types that have no value yet."""
-        return [
-            name
-            for name in self.required
-            if name not in self.found and self.parts[name].get("type") in kinds
-        ]
-
-    def take(self, name: str, value: Any, start: int, end: int) -> None:
-        self.found[name] = value
-        self.text = _blanked(self.text, start, end)
-
-
-def _blanked(text: str, start: int, end: int) -> str:
-    return text[:start] + " " * (end - start) + text[end:]
-
-
 def fill(request: Request, tool: ToolSpec) -> Filled:
     """Take what is certain first: ``name=value``, choices, numbers, then texts."""
-    filling = _Filling(request=request, tool=tool, text=request.text)
+    filling = Filling(request=request, tool=tool, text=request.text)
     for step in (_written, _chosen, _shaped, _numbers, _texts):
         step(filling)
     missing = tuple(name for name in filling.required if name not in filling.found)
     return Filled(arguments=filling.found, missing=missing)
 
 
-def _written(filling: _Filling) -> None:
+def _written(filling: Filling) -> None:
     """``city=Bonn``, ``days: 3``, ``city "New York"``."""
     for name, part in filling.parts.items():
         label = re.escape(name).replace("_", "[_ ]")
@@ -91,12 +54,12 @@ def _written(filling: _Filling) -> None:
         )
         if not match:
             continue
-        value = _read(match[1] or match[2], part)
+        value = read_value(match[1] or match[2], part)
         if value is not None:
             filling.take(name, value, *match.span())
 
 
-def _chosen(filling: _Filling) -> None:
+def _chosen(filling: Filling) -> None:
     """Values of a short list, in the order of the parameters that take them."""
     for name in _from_to_last(filling.parts):
         options = choices(filling.parts[name], filling.tool.schema)
@@ -108,7 +71,7 @@ def _chosen(filling: _Filling) -> None:
             filling.take(name, value, start, end)
 
 
-def _spans(options: Collection[str], text: str) -> Iterator[tuple[int, int, str]]:
+def _spans(options: Collection[str], text: str) -> Iterator[Span]:
     found = []
     for option in options:
         word = re.escape(option).replace("_", "[_ ]").replace(r"\ ", r"\s+")
@@ -117,54 +80,55 @@ def _spans(options: Collection[str], text: str) -> Iterator[tuple[int, int, str]
     yield from sorted(found)
 
 
-def _shaped(filling: _Filling) -> None:
+def _shaped(filling: Filling) -> None:
     """Dates, times, addresses: told by their form."""
     for name, part in filling.parts.items():
-        shape = part.get("format") or next((key for key in _SHAPES if key in name.lower()), "")
+        named = {_FORMED.get(word, word) for word in plain(name).split("_")}
+        shape = part.get("format") or next(iter(named & _SHAPES.keys()), "")
         pattern = _SHAPES.get(shape)
         is_open = name not in filling.found and part.get("type") == "string"
         if pattern and is_open and (match := pattern.search(filling.text)):
             filling.take(name, match[0], *match.span())
 
 
-def _numbers(filling: _Filling) -> None:
+def _numbers(filling: Filling) -> None:
     for name, part in filling.parts.items():  # "3 days" is the parameter days
         if name not in filling.found and part.get("type") in ("integer", "number"):
             _beside(filling, name, part)
     for name in filling.open("integer", "number"):
-        for match in _NUMBER.finditer(filling.text):
-            value = _read(match[0], filling.parts[name])
+        for match in NUMBER.finditer(filling.text):
+            value = read_value(match[0], filling.parts[name])
             if value is not None:
                 filling.take(name, value, *match.span())
                 break
     for name in filling.open("array"):
         if filling.parts[name].get("items", {}).get("type") in ("integer", "number"):
-            found = [_number(match[0]) for match in _NUMBER.finditer(filling.text)]
+            found = [read_number(match[0]) for match in NUMBER.finditer(filling.text)]
             if found:
                 filling.found[name] = found
 
 
-def _beside(filling: _Filling, name: str, part: Mapping[str, Any]) -> None:
+def _beside(filling: Filling, name: str, part: Mapping[str, Any]) -> None:
     word = re.escape(name.replace("_", " ")).rstrip("s")
-    number = rf"({_NUMBER.pattern})"
+    number = rf"({NUMBER.pattern})"
     beside = rf"{number}[\s-]*(?:\w+\s+)?{word}\w*|(?<!\w){word}\w*\s+(?:of\s+|is\s+)?{number}"
     if match := re.search(beside, filling.text, re.IGNORECASE):
         group = 1 if match[1] else 2
-        value = _read(match[group], part)
+        value = read_value(match[group], part)
         if value is not None:
             filling.take(name, value, *match.span(group))
 
 
-def _texts(filling: _Filling) -> None:
-    names = filling.open("string")
-    spans = _candidates(filling, len(names))
-    if filling.open("array") and not names:
-        name = filling.open("array")[0]
-        filling.found |= {name: [value for *_, value in spans]} if spans else {}
+def _texts(filling: Filling) -> None:
+    names = [name for name in filling.open("string") if _is_free(filling.parts[name])]
+    spans = candidates(filling, len(names))
+    lists = [name for name in filling.open("array") if _holds_texts(filling.parts[name])]
+    if lists and not names:
+        filling.found |= {lists[0]: [value for *_, value in spans]} if spans else {}
         return
     if len(spans) > len(names):
-        spans = [span for span in spans if _is_placed(filling, span[0])] or spans
-    if not spans or (len(spans) != len(names) and len(spans) > len(names)):
+        spans = [span for span in spans if is_placed(filling, span[0])] or spans
+    if len(spans) > len(names):
         return
     for name in _from_to_last(names):
         if spans:
@@ -173,64 +137,13 @@ def _texts(filling: _Filling) -> None:
             filling.found[name] = chosen[2]
 
 
-def _candidates(filling: _Filling, wanted: int) -> list[tuple[int, int, str]]:
-    """Pieces of text that may be values: marked ones, else proper names, else the one odd word."""
-    kinds = {"quote", "name", "code", "item"}
-    if any(re.search("path|file|folder|dir", name) for name in filling.open("string")):
-        kinds.add("path")
-    marked = [(m.start, m.end, m.value) for m in filling.request.marks if m.kind in kinds]
-    marked = [span for span in marked if filling.text[span[0] : span[1]].strip()]
-    if marked:
-        return marked
-    for mark in filling.request.marked("path", "glob"):  # a file is no word or name
-        filling.text = _blanked(filling.text, mark.start, mark.end)
-    if proper := _proper(filling):
-        return proper
-    if wanted == 1 and (tail := _TAIL.search(filling.text)):
-        return [(*tail.span(1), tail[1].strip())]
-    return _odd(filling) if wanted == 1 else []
+def _holds_texts(part: Mapping[str, Any]) -> bool:
+    return bool(part.get("items", {}).get("type", "string") == "string")
 
 
-def _proper(filling: _Filling) -> list[tuple[int, int, str]]:
-    """Capitalised names. The first word of a sentence counts only when no other one does."""
-    spans = []
-    for match in _PROPER.finditer(filling.text):
-        start, value = match.start(), match[0]
-        if not filling.text[:start].strip() and _is_ordinary(value.split()[0], filling):
-            first, _, value = value.partition(" ")
-            start += len(first) + 1
-        if not all(_is_ordinary(word, filling) for word in value.split()):
-            spans.append((start, match.end(), value))
-    later = [span for span in spans if filling.text[: span[0]].strip()]
-    return later or spans
-
-
-def _is_ordinary(word: str, filling: _Filling) -> bool:
-    low = plain(word)
-    known = tool_vocabulary(filling.tool)
-    return low in known or low.rstrip("s") in known or low in filling.request.ordinary
-
-
-def _odd(filling: _Filling) -> list[tuple[int, int, str]]:
-    """The only word that neither requests nor the tool use, at the end or after a preposition."""
-    words = [word for word in rare_words(filling.request) if not _is_ordinary(word, filling)]
-    spans = [
-        (*match.span(), word)
-        for word in words
-        for match in [re.search(rf"(?<!\w){re.escape(word)}(?!\w)", filling.text)]
-        if match
-    ]
-    if len(spans) != 1:
-        return []
-    at_end = not re.search(r"\w", filling.text[spans[0][1] :])
-    return spans if at_end or _is_placed(filling, spans[0][0]) else []
-
-
-def _is_placed(filling: _Filling, start: int) -> bool:
-    """Whether a word like "in" or "for" stands before."""
-    words = filling.request.words
-    before = filling.text[:start].lower().split()[-1:]
-    return bool(before) and before[0] in set(words("before_name"))
+def _is_free(part: Mapping[str, Any]) -> bool:
+    """Whether any text will do."""
+    return part.get("format") not in _SHAPES and "enum" not in part and "const" not in part
 
 
 def _from_to_last(names: Collection[str] | Mapping[str, Any]) -> list[str]:
@@ -261,7 +174,7 @@ def _cue(name: str) -> tuple[str, ...]:
     return ()
 
 
-def _cued(name: str, text: str, spans: list[tuple[int, int, str]]) -> tuple[int, int, str]:
+def _cued(name: str, text: str, spans: list[Span]) -> Span:
     """The candidate after a word for the parameter, like "from"; else the first."""
     cues = {*_cue(name), *plain(name).split("_")}
     for span in spans:
@@ -271,44 +184,11 @@ def _cued(name: str, text: str, spans: list[tuple[int, int, str]]) -> tuple[int,
     return spans[-1] if _cue(name) and _cue(name)[0] == "to" else spans[0]
 
 
-def _read(text: str, part: Mapping[str, Any]) -> Any:
-    """The text as a value of the parameter's type; None if it is none."""
-    text = text.strip("\"'")
-    kind = part.get("type")
-    if kind in ("integer", "number"):
-        value = _number(text) if _NUMBER.fullmatch(text) else None
-        return None if kind == "integer" and isinstance(value, float) else value
-    if kind == "boolean":
-        return {
-            "true": True,
-            "yes": True,
-            "on": True,
-            "false": False,
-            "no": False,
-            "off": False,
-        }.get(text.lower())
-    if kind != "string":
-        return None
-    allowed = part.get("enum")
-    if allowed is None:
-        return text.rstrip(".?!")
-    return next((one for one in allowed if plain(one) == plain(text)), None)
-
-
-def _number(text: str) -> int | float:
-    """1,234 is a thousand and more, 3,5 is three and a half."""
-    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
-        text = text.replace(",", "")
-    value: int | float = json.loads(re.sub(r"^(-?)0+(?=\d)", r"\1", text.replace(",", ".")))
-    return value
-
-
 def example(tool: ToolSpec, missing: Collection[str]) -> str:
     """How the missing arguments can be written: ``city="…"``."""
     schema = tool.schema
-    return " ".join(
-        f"{name}={_sample(resolved(schema['properties'][name], schema))}" for name in missing
-    )
+    parts = schema.get("properties", {})
+    return " ".join(f"{name}={_sample(resolved(parts.get(name, {}), schema))}" for name in missing)
 
 
 def _sample(part: Mapping[str, Any]) -> str:

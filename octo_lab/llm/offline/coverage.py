@@ -69,6 +69,14 @@ class Coverage:
         odd = [sign for sign in signs if sign not in self._signs.get(kind, set())]
         return len(odd) > _STRANGE_SHARE * len(signs)
 
+    def words_of(self, kind: str) -> Collection[str]:
+        """The words that the examples of a family have."""
+        return self._words.get(kind, set()) - self.common
+
+    @property
+    def every_word(self) -> Collection[str]:
+        return set().union(*self._words.values())
+
     def share(self, kind: str, words: Collection[str]) -> float:
         """Which part of ``words`` the family knows."""
         known = self._words.get(kind, set())

@@ -11,14 +11,18 @@ from octo_lab.core.messages import ToolSpec
 from octo_lab.llm.offline.embedding import Embedding
 from octo_lab.llm.offline.features import plain
 from octo_lab.llm.offline.normal import slip_of
+from octo_lab.llm.offline.slots import Request, unmarked
 
 _NAME, _TOLD, _MEANT, _STRANGE = 0.5, 0.35, 0.35, 0.15  # what each sign of a fit weighs
+_GENERIC = 0.4  # how much a word of many a name, like "get" or "run", counts in a name
+_FORM = 0.75  # how much another form of a word counts
 ENOUGH = 0.5
 LEAD = 0.05
 _WORD = re.compile(r"[^\W\d_]+")
 _CHINESE = re.compile(r"[\u2e80-\u9fff]")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
+_PROPER = re.compile(r"(?<=\w )[^\W\d_a-zß-öø-ÿ\u2e80-\u9fff]\w+")
 _CHOICES = re.compile(r"^[A-Za-z][\w -]*$")
 
 
@@ -32,41 +36,58 @@ class Fit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTools:
-    """``common`` words are in any request and say nothing about one tool."""
+    """``common`` words are in any request; ``generic`` ones are what built-in tools do, too."""
 
     embedding: Embedding
     common: Collection[str]
+    generic: Collection[str]
 
-    def ranked(self, text: str, tools: Sequence[ToolSpec]) -> list[Fit]:
-        """The tools by how well ``text`` fits, best first."""
-        asked = self.content(text)
-        fits = [Fit(tool=tool, score=self._score(text, asked, tool)) for tool in tools]
+    def ranked(
+        self, request: Request, tools: Sequence[ToolSpec], taken: Collection[str] = ()
+    ) -> list[Fit]:
+        """The tools by how well the request fits, best first.
+
+        Words in ``taken`` tell nothing: they are what a built-in tool is asked with.
+        """
+        asked = [word for word in self.content(unmarked(request)) if word not in taken]
+        proper = {plain(word) for word in _PROPER.findall(request.text)}
+        fits = [
+            Fit(
+                tool=tool, score=self._named(request.text, tool) or self._score(asked, proper, tool)
+            )
+            for tool in tools
+        ]
         return sorted(fits, key=lambda fit: -fit.score)
 
     def content(self, text: str) -> list[str]:
         """The words that say what ``text`` is about."""
         return [word for word in _words(text) if word not in self.common]
 
-    def _score(self, text: str, asked: Sequence[str], tool: ToolSpec) -> float:
-        if re.search(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text):
-            return (
-                1.0
-                if "_" in tool.name or f"`{tool.name}`" in text
-                else 0.5 + self._rest(asked, tool)
-            )
-        return self._rest(asked, tool)
+    def _named(self, text: str, tool: ToolSpec) -> float:
+        """Named as only a tool is named: ``my_tool``, or in backticks."""
+        name = re.escape(tool.name)
+        bare = rf"|(?<!\w){name}(?!\w)" if "_" in tool.name else ""
+        return 1.5 if re.search(rf"`{name}`{bare}", text) else 0.0
 
-    def _rest(self, asked: Sequence[str], tool: ToolSpec) -> float:
-        if not asked:
-            return 0.0
+    def _score(self, asked: Sequence[str], proper: Collection[str], tool: ToolSpec) -> float:
         own = self._telling(_words(_spaced(tool.name)))
         known = [*own, *self._telling(_tool_words(tool))]
-        named = sum(_has(word, asked) for word in own) / len(own)
-        told = sum(_has(word, known) for word in asked) / len(asked)
-        if not named and sum(_has(word, known) for word in asked) < 2:
+        asked = [word for word in asked if word not in proper or _has(word, known)]
+        if not asked:
+            return 0.0
+        named = self._share(own, asked)
+        hits = [_has(word, known) for word in asked]
+        told = sum(hits) / len(asked)
+        if not named and sum(map(bool, hits)) < 2 and told < 1:
             return 0.0
         meant = self._alike(" ".join(asked), " ".join(known))
         return _NAME * named + _TOLD * told + _MEANT * meant - _STRANGE * (1 - told)
+
+    def _share(self, own: Sequence[str], asked: Sequence[str]) -> float:
+        """How much of the tool's name is in the request."""
+        weights = {word: _GENERIC if word in self.generic else 1.0 for word in own}
+        found = sum(weight * _has(word, asked) for word, weight in weights.items())
+        return found / sum(weights.values())
 
     def _telling(self, words: Sequence[str]) -> list[str]:
         return [word for word in words if word not in self.common] or list(words)
@@ -125,10 +146,13 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _has(word: str, known: Iterable[str]) -> bool:
-    """Whether a form of ``word`` is known: "rain" is in "rainfall", "cities" is "city"."""
+def _has(word: str, known: Collection[str]) -> float:
+    """Whether ``word`` is known; a form of it, as "rain" of "rainfall", counts less."""
+    if word in known:
+        return 1.0
     stem = _stem(word)
-    return any(_same(stem, _stem(one)) for one in known) or slip_of(word, known) is not None
+    is_form = any(_same(stem, _stem(one)) for one in known) or slip_of(word, known)
+    return _FORM if is_form else 0.0
 
 
 def _same(one: str, other: str) -> bool:
@@ -137,4 +161,8 @@ def _same(one: str, other: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    return _ENDING.sub("", word.removesuffix("ies") + "y" if word.endswith("ies") else word)
+    """Without plural and verb endings; "ü" and "ue" alike."""
+    word = re.sub(
+        r"([aou])e", r"\1", word.removesuffix("ies") + "y" if word[-3:] == "ies" else word
+    )
+    return _ENDING.sub("", word)

@@ -9,7 +9,7 @@ from octo_lab.llm.offline.own import ENOUGH, LEAD, Fit
 from octo_lab.llm.offline.slots import Request
 from octo_lab.llm.offline.steps import Call, Step, say
 
-_TO_ASK = 0.7  # a question is in order only when the tool is plainly meant
+_TO_ASK = 0.6  # a question, or a call with nothing in it, needs a tool that is plainly meant
 _FAR = 0.3
 
 
@@ -26,10 +26,12 @@ def own_step(request: Request, fits: Sequence[Fit], others: float) -> Step | Non
         names = ", ".join(f"`{fit.tool.name}`" for fit in (best, *close))
         return say(request, "which_tool", names=names)
     filled = fill(request, best.tool)
-    if not filled.missing:
+    if filled.arguments and not filled.missing:
         return Call(tool=best.tool.name, arguments=filled.arguments)
     if best.score < _TO_ASK or best.score < others + _FAR:
         return None
+    if not filled.missing:
+        return Call(tool=best.tool.name)
     needed = ", ".join(f"`{name}`" for name in filled.missing)
     shown = example(best.tool, filled.missing)
     return say(request, "need_argument", tool=best.tool.name, missing=needed, example=shown)

@@ -73,7 +73,7 @@ class Planner:
         if turn.done or not tools:
             return None
         others = self.understanding.backing(request) if _is_offered(request, turn) else 0.0
-        return own_step(request, self.understanding.own.ranked(request.text, tools), others)
+        return own_step(request, self.understanding.own_fits(request, tools, others), others)
 
     def _built_in(self, request: Request, turn: Turn) -> Step:
         kind, done = family(request.intent), turn.done

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from zoneinfo import available_timezones
 
+from octo_lab.core.messages import ToolSpec
 from octo_lab.llm.offline.arithmetic import Arithmetic
 from octo_lab.llm.offline.coverage import Coverage
 from octo_lab.llm.offline.embedding import Embedding
@@ -17,7 +18,7 @@ from octo_lab.llm.offline.intents import Intents, Match, family
 from octo_lab.llm.offline.languages import Language, load_languages
 from octo_lab.llm.offline.marks import Mark, Marker
 from octo_lab.llm.offline.normal import Normal
-from octo_lab.llm.offline.own import OwnTools
+from octo_lab.llm.offline.own import Fit, OwnTools
 from octo_lab.llm.offline.slots import (
     Request,
     aligned,
@@ -50,7 +51,17 @@ class Understanding:
         self._intents = Intents(self.languages, normal, self.embedding)
         self._coverage = Coverage(self.languages)
         self._ordinary = vocabulary(self.languages.values())
-        self.own = OwnTools(embedding=self.embedding, common=self._coverage.common)
+        acts = {
+            word
+            for language in self.languages.values()
+            for act in language.words["acts"]
+            for word in plain(act).split()
+        }
+        self.own = OwnTools(
+            embedding=self.embedding,
+            common=self._coverage.common,
+            generic={*self._coverage.every_word, *acts},
+        )
         self.zones = _zones(self.languages.values())
 
     def read(self, text: str) -> Request:
@@ -81,6 +92,14 @@ class Understanding:
         if kind in ("grep", "read_file") and not is_findable(request):
             return False
         return not self._coverage.is_strange(kind, text, _slots(request, kind), _allowed(request))
+
+    def own_fits(self, request: Request, tools: Sequence[ToolSpec], others: float) -> list[Fit]:
+        """The person's own tools by how well the request fits them.
+
+        Where a built-in tool may be meant, its own words speak for no other.
+        """
+        taken = self._coverage.words_of(family(request.intent)) if others else ()
+        return self.own.ranked(request, tools, taken)
 
     def backing(self, request: Request) -> float:
         """How sure a built-in intent is, less so when its examples have none of the words."""

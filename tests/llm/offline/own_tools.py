@@ -77,6 +77,36 @@ def moon_phase(day: datetime.date | None = None) -> str:
     return "full"
 
 
+def water_plants(greenhouse: str, litres: int) -> str:
+    """Water the plants of a greenhouse."""
+    return f"{greenhouse}: {litres}"
+
+
+def train_departures(station: str, direction: Literal["north", "south"] | None = None) -> list[str]:
+    """Next departures of trains from a station."""
+    return [station]
+
+
+def is_holiday(day: datetime.date, region: str = "all") -> bool:
+    """Whether a day is a public holiday."""
+    return False
+
+
+def grade_average(grades: list[float]) -> float:
+    """Average of school grades."""
+    return sum(grades) / len(grades)
+
+
+def rename_sample(old_name: str, new_name: str) -> str:
+    """Rename a laboratory sample."""
+    return new_name
+
+
+def calibrate() -> str:
+    """Calibrate the spectrometer."""
+    return "calibrated"
+
+
 FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "example": (rainfall, convert_currency, book_room, roll_dice, stock_level, translate_word),
     "held_out": (
@@ -87,6 +117,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
         set_thermostat,
         prime_factors,
         moon_phase,
+        water_plants,
+        train_departures,
+        is_holiday,
+        grade_average,
+        rename_sample,
+        calibrate,
     ),
 }
 
