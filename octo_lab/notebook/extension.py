@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from octo_lab.notebook.completion import install_completion, remove_completion
+from octo_lab.notebook.loading_cell import read_the_rest_anew
 from octo_lab.notebook.magics import OctoMagics, OctoShell
 from octo_lab.notebook.transforms import MAGIC, install_transforms, remove_transforms
 
-MAGICS = (("line", MAGIC), ("cell", MAGIC), ("line", "octo_record"), ("line", "octo_replay"))
+MAGICS = (
+    ("line", MAGIC),
+    ("cell", MAGIC),
+    ("cell", "octo_tool"),
+    ("line", "octo_record"),
+    ("line", "octo_replay"),
+)
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -19,6 +26,7 @@ def load_ipython_extension(shell: Any) -> None:
         shell._last_traceback = None  # ipykernel loses a cell whose first error is a UsageError
     shell.register_magics(OctoMagics)
     install_transforms(shell)
+    read_the_rest_anew(shell)
     install_completion(shell)
 
 

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.core import error as ipython
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
+from IPython.core.magic import (
+    Magics,
+    cell_magic,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    no_var_expand,
+)
 
 from octo_lab.core.errors import OctoError
 from octo_lab.notebook.options import Parsed, options_help, parse_options
+from octo_lab.notebook.tool_cell import define_tool
 
 if TYPE_CHECKING:
     from octo_lab.notebook.face import Face
@@ -93,6 +101,12 @@ class OctoMagics(Magics):
     @line_cell_magic
     def octo(self, line: str, cell: str | None = None) -> Any:
         return _octo(self.shell).block(line, cell)
+
+    @no_var_expand
+    @cell_magic
+    def octo_tool(self, line: str, cell: str) -> None:
+        """Let the agent call the function that this cell defines: ``%%octo_tool [OPTIONS]``."""
+        one_line(lambda: define_tool(self.shell, _octo(self.shell), line, cell))
 
     @no_var_expand
     @line_magic

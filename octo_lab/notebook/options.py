@@ -36,7 +36,7 @@ class Parsed:
     text: str = ""
 
 
-def _number(kind: type[int] | type[float], least: float) -> Callable[[str], Any]:
+def number(kind: type[int] | type[float], least: float) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         try:
             value = kind(text)
@@ -83,7 +83,7 @@ OPTIONS = (
         names=("--context",),
         value="N",
         help="attach the last N cells",
-        read=_number(int, 0),
+        read=number(int, 0),
     ),
     Option(
         names=("-a", "--attach"),
@@ -91,13 +91,13 @@ OPTIONS = (
         help="attach a variable, expression or file",
         many=True,
     ),
-    Option(names=("--temperature",), value="X", help="0 is sober", read=_number(float, 0)),
-    Option(names=("--max-tokens",), value="N", help="limit the answer", read=_number(int, 1)),
+    Option(names=("--temperature",), value="X", help="0 is sober", read=number(float, 0)),
+    Option(names=("--max-tokens",), value="N", help="limit the answer", read=number(int, 1)),
     Option(
         names=("--timeout",),
         value="SECONDS",
         help="stop after that time",
-        read=_number(float, 0.1),
+        read=number(float, 0.1),
     ),
     Option(names=("--append",), help="run again: add a turn instead of replacing this cell's"),
     Option(names=("--quiet",), help="show nothing; the result is in the variable of -o"),
@@ -109,13 +109,15 @@ _END = re.compile(r"\s*--(?:\s|$)")
 _VALUE = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|\S+)""")
 
 
-def parse_options(line: str, options: Sequence[Option] = OPTIONS) -> Parsed:
+def parse_options(
+    line: str, options: Sequence[Option] = OPTIONS, *, magic: str = "%octo"
+) -> Parsed:
     """Read leading options; raises UsageError, which names the nearest one."""
     by_name = {name: option for option in options for name in option.names}
     given: dict[str, Any] = {}
     at = 0
     while (match := _WORD.match(line, at)) and not _END.match(line, at):
-        option = by_name.get(match[1]) or _unknown(match[1], by_name)
+        option = by_name.get(match[1]) or _unknown(match[1], by_name, magic)
         value, at = _value(line, match, option)
         _keep(given, option, value)
     if end := _END.match(line, at):
@@ -149,10 +151,10 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if quoted else text
 
 
-def _unknown(name: str, known: dict[str, Option]) -> Option:
+def _unknown(name: str, known: dict[str, Option], magic: str) -> Option:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise UsageError(f"%octo has no option {name}", hint=f"{hint}'--' ends the options")
+    raise UsageError(f"{magic} has no option {name}", hint=f"{hint}'--' ends the options")
 
 
 def options_help(options: Sequence[Option] = OPTIONS) -> str:

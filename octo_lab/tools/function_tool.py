@@ -1,8 +1,7 @@
-"""Makes a tool of a plain Python function, sync or async."""
+"""Makes a tool of a plain Python function, sync or async, or of a generator."""
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -17,6 +16,7 @@ from octo_lab.tools.arguments import validate
 from octo_lab.tools.schema import object_schema
 from octo_lab.tools.signature import Signature, read_signature
 from octo_lab.tools.tool import Tool, ToolContext, ToolResult
+from octo_lab.tools.yielding import exhaust, exhaust_async, is_async
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Call = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -54,8 +54,9 @@ def function_tool(
     ``Annotated[..., Field(description=...)]``; one annotated ``ToolContext`` is given the
     context and is not shown to the model. ``call`` runs sync functions (default: in a thread),
     ``call_async`` async ones (default: on the turn's loop). ``options`` are other fields of
-    ``Tool``: group, risk, channels, asks, detail. Raises UsageError when a model could not
-    call the function.
+    ``Tool``: group, risk, channels, asks, detail. Each yield of a generator is a line of
+    progress; its return value, else its last yield, is the result. Raises UsageError when a
+    model could not call the function.
     """
     named = _tool_name(function, name)
     signature = read_signature(function, named)
@@ -111,18 +112,18 @@ def _tool_name(function: Callable[..., Any], name: str | None) -> str:
 def _runner(
     function: Callable[..., Any], signature: Signature, call: Call, call_async: Call
 ) -> Callable[[ToolContext, BaseModel], Awaitable[ToolResult]]:
-    is_async = inspect.iscoroutinefunction(signature.function)
+    awaited = is_async(signature.function)
 
     async def run(ctx: ToolContext, values: BaseModel) -> ToolResult:
         args, kwargs = signature.bind(values, ctx)
 
         async def answer() -> ToolResult:
-            return as_result(await function(*args, **kwargs))
+            return as_result(await exhaust_async(function(*args, **kwargs), ctx.report))
 
         def answer_now() -> ToolResult:
-            return as_result(function(*args, **kwargs))
+            return as_result(exhaust(function(*args, **kwargs), ctx.report))
 
-        given = await (call_async(answer) if is_async else call(answer_now))
+        given = await (call_async(answer) if awaited else call(answer_now))
         return cast(ToolResult, given)
 
     return run

@@ -50,7 +50,6 @@ class Signature:
 def read_signature(function: Callable[..., Any], name: str) -> Signature:
     """Read a function; raises UsageError naming the parameter a model cannot fill."""
     bare = _bare(function)
-    _refuse_generators(bare, name)
     doc = _docstring(bare)
     hints = _hints(bare, name)
     parameters = list(inspect.signature(function).parameters.values())
@@ -74,11 +73,6 @@ def _bare(function: Callable[..., Any]) -> Callable[..., Any]:
     if inspect.isroutine(function):
         return function
     return type(function).__call__
-
-
-def _refuse_generators(function: Callable[..., Any], name: str) -> None:
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise UsageError(f"The tool {name!r} yields", hint="return a list instead")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import enum
 import functools
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -243,10 +243,6 @@ def _frame(df: pd.DataFrame) -> None: ...
 def _missing(a: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821
 
 
-def _yields() -> Any:
-    yield 1
-
-
 @pytest.mark.parametrize(
     ("function", "message"),
     [
@@ -254,7 +250,6 @@ def _yields() -> Any:
         (_stars, "'_stars' takes **more, which a model cannot fill (name each parameter"),
         (_frame, "A model cannot fill 'df' of the tool '_frame': pd.DataFrame has no JSON form"),
         (_missing, "The type hints of '_missing' cannot be read: name 'Nowhere' is not defined"),
-        (_yields, "The tool '_yields' yields (return a list instead)"),
         (lambda: 1, "'<lambda>' is no tool name"),
         (5, "5 is no function"),
     ],
@@ -275,6 +270,39 @@ async def test_a_sync_function_runs_in_a_thread_and_an_async_one_on_the_loop() -
 
     assert await run(function_tool(sync)) == "false"
     assert await run(function_tool(on_loop)) == "true"
+
+
+def _counts(upto: int) -> Any:
+    for number in range(upto):
+        yield f"step {number}"
+    return "all done"
+
+
+def _lists(upto: int) -> Any:
+    yield from range(upto)
+
+
+async def _counts_later(upto: int) -> Any:
+    for number in range(upto):
+        yield {"step": number}
+
+
+@pytest.mark.parametrize(
+    ("function", "progress", "result"),
+    [
+        (_counts, ["step 0\n", "step 1\n"], "all done"),
+        (_lists, ["0\n", "1\n"], "1"),
+        (_counts_later, ['{"step": 0}\n', '{"step": 1}\n'], '{"step": 1}'),
+    ],
+)
+async def test_a_generator_reports_what_it_yields(
+    function: Any, progress: list[str], result: str
+) -> None:
+    told: list[str] = []
+    tool = function_tool(function)
+    ran = await tool.run(replace(CTX, report=told.append), tool.parse({"upto": 2}))
+
+    assert (told, ran) == (progress, ToolResult(text=result))
 
 
 async def test_the_caller_decides_where_functions_run() -> None:
