@@ -7,6 +7,7 @@ import builtins
 import contextlib
 import getpass
 import io
+import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,9 @@ from octo_lab.core.messages import Media
 from octo_lab.core.text import head_and_tail
 
 LIMIT = 50_000  # characters kept
-PICTURES = ("image/png", "image/jpeg", "image/gif")
+MOST_PICTURES = 20  # of one run
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8"}
 
 
 class Bounded(io.TextIOBase):
@@ -53,6 +56,10 @@ class Bounded(io.TextIOBase):
             self._lost += len(self._tail) + len(text) - len(kept)
             self._tail = kept
 
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
     def writable(self) -> bool:
         return True
 
@@ -73,6 +80,7 @@ class Capture:
         self.stdout = Bounded(sys.stdout)
         self.shown: list[str] = []
         self.media: list[Media] = []
+        self._left_out = 0
 
     @contextmanager
     def around(self) -> Iterator[None]:
@@ -82,6 +90,8 @@ class Capture:
             contextlib.redirect_stderr(self.stdout),
             self._no_questions(),
             self._displays(),
+            self._tracebacks(),
+            _whole(self._shell),
         ):
             yield
 
@@ -112,6 +122,19 @@ class Capture:
         finally:
             publisher.unregister_hook(self._take)
 
+    @contextmanager
+    def _tracebacks(self) -> Iterator[None]:
+        """What IPython reports by itself (a repr that raises, ``%run``) is the code's output."""
+        shell: Any = self._shell
+        shell._showtraceback = self._take_traceback
+        try:
+            yield
+        finally:
+            shell.__dict__.pop("_showtraceback", None)
+
+    def _take_traceback(self, kind: object, error: object, lines: list[str]) -> None:
+        self.stdout.write(_COLOUR.sub("", "\n".join(lines)) + "\n")
+
     def _take(self, message: dict[str, Any]) -> None:
         data = message.get("content", {}).get("data")
         if message.get("header", {}).get("msg_type") != "clear_output" and data:
@@ -119,18 +142,27 @@ class Capture:
 
     def show(self, data: Mapping[str, Any]) -> None:
         """Keep one MIME bundle: its picture, else its text."""
-        for mime in PICTURES:
-            if mime in data:
-                self.media.append(Media(mime=mime, data=_bytes(data[mime])))
+        for mime, beginning in PICTURES.items():
+            picture = _bytes(data.get(mime))
+            if picture.startswith(beginning):
+                self._keep_picture(Media(mime=mime, data=picture))
                 return
         text = data.get("text/plain") or data.get("text/markdown") or ""
         if text:
             self.shown.append(head_and_tail(str(text), LIMIT))
 
+    def _keep_picture(self, picture: Media) -> None:
+        if len(self.media) < MOST_PICTURES:
+            self.media.append(picture)
+        else:
+            self._left_out += 1
+
     @property
     def text(self) -> str:
         """Everything printed, then everything shown."""
         parts = [self.stdout.text.rstrip("\n"), *self.shown]
+        if self._left_out:
+            parts.append(f"[{self._left_out} more pictures left out]")
         return head_and_tail("\n".join(part for part in parts if part), LIMIT)
 
 
@@ -141,8 +173,26 @@ def flush_figures() -> None:
         backend.flush_figures()
 
 
-def _bytes(data: str | bytes) -> bytes:
-    return data if isinstance(data, bytes) else base64.b64decode(data)
+@contextmanager
+def _whole(shell: InteractiveShell) -> Iterator[None]:
+    """What the code took away from Python itself or from IPython is put back."""
+    before = dict(vars(builtins))
+    try:
+        yield
+    finally:
+        for name in before.keys() - vars(builtins).keys():
+            setattr(builtins, name, before[name])
+        shell.user_ns["get_ipython"] = shell.get_ipython
+
+
+def _bytes(data: object) -> bytes:
+    """A picture's bytes; none for what is no picture: a value's own code may give anything."""
+    if isinstance(data, bytes):
+        return data
+    try:
+        return base64.b64decode(data) if isinstance(data, str) else b""
+    except ValueError:
+        return b""
 
 
 def _no_input(*_: object, **__: object) -> NoReturn:

@@ -6,6 +6,7 @@ import _thread
 import asyncio
 import contextvars
 import inspect
+import os
 import signal
 import threading
 import types
@@ -62,10 +63,13 @@ class MainCall:
         """Do the work, on the main thread. A coroutine it returns is what remains to be done."""
         if not self.future.set_running_or_notify_cancel():
             return None
+        process = os.getpid()
         try:
             with self._step():
                 result = self.context.run(self._work)
+            _end_a_fork_of(process)
         except BaseException as exc:  # noqa: BLE001 - everything goes to the one who asked
+            _end_a_fork_of(process)
             self._fail(exc)
             return None
         if inspect.iscoroutine(result):
@@ -77,18 +81,30 @@ class MainCall:
         task = asyncio.current_task()
         assert task is not None
         self._task = (task.get_loop(), task)
+        process = os.getpid()
         try:
-            self.future.set_result(await _stepwise(work, self._step))
+            result = await _stepwise(work, self._step)
+            _end_a_fork_of(process)
+            self.future.set_result(result)
         except BaseException as exc:  # noqa: BLE001 - everything goes to the one who asked
+            _end_a_fork_of(process)
             self._fail(exc)
         finally:
             self._task = None
 
     def _fail(self, exc: BaseException) -> None:
-        if isinstance(exc, KeyboardInterrupt | asyncio.CancelledError):
+        if self._was_ended(exc):
             by_person = not self._reason
             exc = Interrupted(self._reason or "interrupted by the person", by_person=by_person)
+        elif isinstance(exc, StopIteration) or not isinstance(exc, Exception):
+            exc = ToolFailed(f"It raised {type(exc).__name__}: {exc}".rstrip(": "))
         self.future.set_exception(exc)
+
+    def _was_ended(self, exc: BaseException) -> bool:
+        """Whether it was ended from outside; work may also raise a CancelledError of its own."""
+        if not isinstance(exc, asyncio.CancelledError):
+            return isinstance(exc, KeyboardInterrupt)
+        return bool(self._reason or (self._task and self._task[1].cancelling()))
 
     def interrupt(self, reason: str) -> None:
         """End the work from another thread; may be called again if it resists."""
@@ -126,6 +142,12 @@ class MainCall:
         if self._inside:
             raise KeyboardInterrupt
         self._missed = True
+
+
+def _end_a_fork_of(process: int) -> None:
+    """A child that work forked and that comes out of the work must not go on as the kernel."""
+    if os.getpid() != process:
+        os._exit(0)
 
 
 @types.coroutine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import itertools
 import linecache
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, TypeVar
 
+from IPython.core.error import UsageError as IPythonUsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from octo_lab.core.errors import ToolFailed
+from octo_lab.core.errors import OctoError, ToolFailed
 from octo_lab.core.text import head_and_tail
 from octo_lab.notebook.capture import Capture, flush_figures
 
@@ -102,7 +104,9 @@ async def _run_awaiting(shell: InteractiveShell, program: Program, capture: Capt
 
     try:
         await run()
-    except Exception as exc:  # noqa: BLE001 - the tool boundary: agent code may raise anything
+    except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as exc:  # noqa: BLE001 - the tool boundary, SystemExit included
         raise _failure(exc, capture) from None
 
 
@@ -131,6 +135,8 @@ def _explained(work: Callable[[], T], capture: Capture) -> T:
 def _failure(exc: BaseException, capture: Capture) -> ToolFailed:
     if isinstance(exc, ToolFailed):
         return exc
+    if isinstance(exc, OctoError | IPythonUsageError):
+        return ToolFailed(str(exc))
     if isinstance(exc, SystemExit):
         return ToolFailed("exit() is not available here", hint="let the code end instead")
     printed = capture.text

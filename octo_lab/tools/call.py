@@ -58,7 +58,7 @@ async def run_call(
         if _is_cancelled():
             raise
         return Outcome(state="cancelled", text=f"Error: {tool.name!r} cancelled itself.")
-    except (Exception, SystemExit, KeyboardInterrupt, BaseExceptionGroup) as exc:  # noqa: BLE001 - the tool boundary
+    except BaseException as exc:  # noqa: BLE001 - the tool boundary
         return _failure(tool, exc, bounds.output)
 
 

@@ -108,7 +108,7 @@ def test_an_error_is_a_traceback_of_the_code_alone(octo: Kernel, model: LlmServe
         ("exit()", "exit() is not available"),
         ("import sys\nsys.exit(3)", "exit() is not available"),
         ("def x(:", "SyntaxError"),
-        ("%octo hello", "cannot ask the agent"),
+        ("%octo hello", "Error: The agent's own code cannot ask the agent"),
         ("raise KeyError('k')", "KeyError: 'k'"),
     ],
 )
@@ -289,3 +289,74 @@ def test_code_that_fails_names_the_persons_cells(octo: Kernel, model: LlmServer)
     said, _ = ask(octo, model, "broken()")
     assert 'File "<cell>", line 2, in broken' in said
     assert "site-packages" not in said
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("raise GeneratorExit", "GeneratorExit"),
+        ("import asyncio\nawait asyncio.sleep(0)\nraise GeneratorExit", "GeneratorExit"),
+        ("import asyncio\nawait asyncio.sleep(0)\nraise SystemExit(2)", "exit() is not available"),
+        ("import asyncio\nawait asyncio.sleep(0)\nraise asyncio.CancelledError", "CancelledError"),
+        ("import asyncio\nraise asyncio.CancelledError", "CancelledError"),
+        ("class E(BaseException): pass\nraise E('mine')", "E: mine"),
+        ("raise StopIteration(1)", "StopIteration: 1"),
+    ],
+)
+def test_whatever_code_raises_the_turn_and_the_runtime_go_on(
+    octo: Kernel, model: LlmServer, code: str, why: str
+) -> None:
+    said, _ = ask(octo, model, code)
+    assert why in said
+    assert octo.run("turn.state").value == "'completed'"
+
+
+def test_whatever_a_notebook_tool_raises_the_turn_goes_on(octo: Kernel, model: LlmServer) -> None:
+    octo.run(
+        "import octo_lab as ol\n"
+        "errors = {'g': GeneratorExit, 's': SystemExit, 'i': StopIteration}\n"
+        "@ol.tool\ndef fails(kind: str) -> str:\n    'Fails.'\n    raise errors[kind]('why')\n"
+    )
+    for kind, name in (("g", "GeneratorExit"), ("s", "SystemExit"), ("i", "StopIteration")):
+        model.script(calls(call("fails", kind=kind)), says("done"))
+        octo.run("turn = %octo -t fails go", stdin=False, wait=10)
+        assert f"It raised {name}: why" in tool_message(model)
+        assert octo.run("turn.state").value == "'completed'"
+
+
+@pytest.mark.parametrize("method", ["__repr__", "_repr_html_"])
+def test_a_repr_that_raises_is_told_to_the_model_and_not_to_the_cell(
+    octo: Kernel, model: LlmServer, method: str
+) -> None:
+    code = f"class A:\n    def {method}(self): raise ValueError('hostile')\nA()"
+    said, ran = ask(octo, model, code)
+    assert "ValueError: hostile" in said
+    assert ran.error == ""
+
+
+def test_what_is_no_picture_is_not_sent_as_one_and_too_many_are_counted(
+    octo: Kernel, model: LlmServer
+) -> None:
+    bundle = "{'image/png': 'no base64!', 'text/plain': 'in words'}"
+    said, _ = ask(octo, model, f"from IPython.display import display\ndisplay({bundle}, raw=True)")
+    assert said == "in words"
+    picture = "{'image/png': b'\\x89PNG'}"
+    said, _ = ask(octo, model, f"for i in range(23): display({picture}, raw=True)")
+    assert said == "[3 more pictures left out]"
+
+
+def test_a_forked_child_that_comes_out_of_the_code_does_not_become_a_second_kernel(
+    octo: Kernel, model: LlmServer
+) -> None:
+    fork = "import os\nchild = os.fork()\nif not child: raise SystemExit\nos.waitpid(child, 0)[1]"
+    assert ask(octo, model, fork, wait=15)[0] == "0"
+    fork = "import os\nchild = os.fork()\nif child: print(os.waitpid(child, 0)[1])"
+    assert ask(octo, model, fork, wait=15)[0] == "0"
+
+
+def test_code_cannot_take_python_or_the_magics_away_from_the_person(
+    octo: Kernel, model: LlmServer
+) -> None:
+    ask(octo, model, "import builtins\ndel builtins.sorted\ndel builtins.map\nget_ipython = None")
+    assert octo.run("sorted(map(abs, [-2, 1]))").value == "[1, 2]"
+    assert "echo: again" in octo.run("%octo again").value
