@@ -60,6 +60,8 @@ async def ask_async(prompt: str, **options: Any) -> Turn:
 
 
 def _parsed(prompt: str, options: dict[str, Any]) -> Parsed:
+    if not isinstance(prompt, str):
+        raise UsageError(f"A prompt is text, not {type(prompt).__name__}", hint="ask(str(value))")
     if not prompt.strip():
         raise UsageError("There is nothing to ask", hint='ol.ask("a question")')
     for name in options:

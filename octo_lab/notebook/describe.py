@@ -22,12 +22,14 @@ pretty: Any = _pretty  # not typed there
 
 
 def describe(value: object) -> Described:
-    """Text and pictures for ``value``; never raises an Exception."""
-    if isinstance(value, str):
-        return clean(head_and_tail(value, TEXT_LIMIT)), ()
+    """Text and pictures for ``value``; raises nothing but KeyboardInterrupt."""
     try:
+        if isinstance(value, str):
+            return clean(head_and_tail(value, TEXT_LIMIT)), ()
         text, media = _describer(value)(value)
-    except Exception as exc:  # noqa: BLE001 - a value's own code may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # noqa: BLE001 - a value's own code may raise anything
         return f"<{_type(value)}; its description raised {type(exc).__name__}>", ()
     return clean(head_and_tail(text, LIMIT)), media
 
@@ -137,12 +139,14 @@ _DESCRIBERS: dict[str, Callable[[Any], Described]] = {
 
 def short(value: object, limit: int = 80) -> str:
     """One line about a value: its type, its size, the beginning of what it is."""
-    kind = _kind(value)
     try:
+        kind = _kind(value)
         if kind in ("frame", "array"):
             return f"{_type(value)} {tuple(value.shape)}"  # type: ignore[attr-defined]
         text = " ".join(pretty(value, max_seq_length=10).split())
-    except Exception as exc:  # noqa: BLE001 - a value's own code may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # noqa: BLE001 - a value's own code may raise anything
         return f"{_type(value)} (its repr raised {type(exc).__name__})"
     return clean(f"{_type(value)} = {text[:limit]}{'…' if len(text) > limit else ''}")
 

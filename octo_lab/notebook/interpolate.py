@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +91,8 @@ def evaluate(
             f"{shown}: no variable is called {exc.name!r}",
             hint=hint,
         ) from None
-    except Exception as exc:  # noqa: BLE001 - the person's expression may raise anything
-        said = f"{type(exc).__name__}: {exc}".rstrip(": ")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # noqa: BLE001 - the person's expression may raise anything
+        said = traceback.format_exception_only(exc)[-1].strip()
         raise UsageError(f"{shown} raised {said}") from None

@@ -15,6 +15,7 @@ from ipykernel.kernelapp import IPKernelApp
 from traitlets import Type
 
 from octo_lab.notebook.comm_routing import keep_front_end_routing
+from octo_lab.notebook.extension import load_ipython_extension
 from octo_lab.notebook.parent import ParentWatch
 from octo_lab.notebook.running import close_runtime
 
@@ -33,7 +34,7 @@ class OctoKernel(_Kernel):  # type: ignore[misc]
         super().__init__(**kwargs)
         self.help_links: list[dict[str, str]] = [*self.help_links, GUIDE]
         keep_front_end_routing()
-        self.shell.extension_manager.load_extension("octo_lab")
+        load_ipython_extension(self.shell)  # past the list of loaded ones: %load_ext stays silent
 
     def start(self) -> None:
         signal.signal(signal.SIGTERM, _end_in_order)

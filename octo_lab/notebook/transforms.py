@@ -18,6 +18,7 @@ from IPython.core.magic import MagicAlias
 MAGIC = "octo"
 _CALLS = {"run_line_magic": "await_line", "run_cell_magic": "await_cell"}
 _HELP = re.compile(r"\s*\?{1,2}\s*$")
+_CELL_MAGIC = re.compile(r"\s*%%\w")
 _COMMENT = re.compile(r"\s*(#.*)?$")
 _LEFT = r"[ \t]*(?:return[ \t]+|[^\n=%#'\"()!?]+=[ \t]*)?"
 
@@ -37,6 +38,8 @@ class Untouched:
         if "%" not in text:
             return lines
         found = cell_magic_call(text, self._names("cell"))
+        if found is None and _CELL_MAGIC.match(text):
+            return lines  # its body belongs to that magic: a script, a file to write, a timing
         if found is None:
             found = line_magic_calls(text, self._names("line"))
         return found.splitlines(keepends=True) if found != text else lines
@@ -110,16 +113,17 @@ class Awaited:
     """Post transform: the calls of the magic that a cell can await are awaited.
 
     Inside a ``def``, and in code that is not itself a cell (``%%time``, ``run_cell``), the call
-    stays as it is: it blocks.
+    stays as it is: it blocks. Nowhere is a turn the value of its cell: it is on display already.
     """
 
     shell: InteractiveShell
 
     def __call__(self, lines: list[str]) -> list[str]:
         text = "".join(lines)
-        if f"_magic({MAGIC!r}" not in text or not self._can_await():
+        if f"_magic({MAGIC!r}" not in text:
             return lines
-        return await_calls(text).splitlines(keepends=True)
+        rewrite = await_calls if self._can_await() else silence_last
+        return rewrite(text).splitlines(keepends=True)
 
     def _can_await(self) -> bool:
         asyncio = self.shell.loop_runner is _asyncio_runner
@@ -143,6 +147,24 @@ def await_calls(text: str) -> str:
     rows = text.encode().split(b"\n")
     for place in sorted(_places(tree), key=lambda p: (p.call.lineno, p.call.col_offset))[::-1]:
         _rewrite(rows, place)
+    return b"\n".join(rows).decode()
+
+
+def silence_last(text: str) -> str:
+    """``text`` whose last statement, if it is a call of the magic, has no value to show again."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return text
+    last = tree.body[-1] if tree.body else None
+    if not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)):
+        return text
+    if not _is_magic(last.value) or last.end_lineno != last.lineno:
+        return text
+    rows = text.encode().split(b"\n")
+    start, end = last.col_offset, last.end_col_offset
+    row = rows[last.lineno - 1]
+    rows[last.lineno - 1] = row[:start] + b"(" + row[start:end] + b", None)[1]" + row[end:]
     return b"\n".join(rows).decode()
 
 

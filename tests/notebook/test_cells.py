@@ -238,3 +238,29 @@ def test_the_magic_works_wherever_code_can_stand(octo: Kernel, model: LlmServer,
     assert ran.status == "ok", ran.everything
     assert len(model.requests) == asked + 1
     assert model.requests[-1].body["messages"][-1]["content"] == "nested one"
+
+
+def test_loading_the_extension_prints_the_same_in_both_kernels(
+    octo: Kernel, tmp_path: Path
+) -> None:
+    with kernel(tmp_path, argv=PLAIN) as plain:
+        said = [k.run("%load_ext octo_lab").everything for k in (octo, plain)]
+    assert said == ["", ""]
+
+
+def test_the_body_of_another_cell_magic_is_left_as_it_is(octo: Kernel, tmp_path: Path) -> None:
+    text = "a\n%octo b\nx = %octo what?\n"
+    file = tmp_path / "notes.md"
+    octo.run(f"%%writefile {file}\n{text}")
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("code", ["%time %octo once", "%%time\n%octo once", "%prun -q %octo once"])
+def test_a_turn_inside_another_magic_is_shown_once(octo: Kernel, code: str) -> None:
+    ran = octo.run(code)
+    assert ran.everything.count("echo: once") == 1
+
+
+def test_a_prompt_that_is_no_text_is_refused_in_one_line(octo: Kernel) -> None:
+    ran = octo.run("import octo_lab as ol\nol.ask(5)")
+    assert ran.error == "octo: A prompt is text, not int (ask(str(value)))"

@@ -18,6 +18,17 @@ class Hostile:
         raise RuntimeError("no")
 
 
+class Masked:
+    """Lies about its class, and ends the process where it can."""
+
+    @property
+    def __class__(self) -> Any:
+        raise SystemExit("class")
+
+    def __repr__(self) -> str:
+        raise SystemExit("repr")
+
+
 class Endless(list[Any]):
     def __repr__(self) -> str:
         return "x" * 10_000_000
@@ -38,6 +49,11 @@ class Endless(list[Any]):
 )
 def test_a_value_in_words(value: object, text: str) -> None:
     assert describe(value) == (text, ())
+
+
+def test_a_value_that_lies_about_its_class_and_exits_is_described() -> None:
+    assert describe(Masked()) == ("<Masked; its description raised SystemExit>", ())
+    assert short(Masked()) == "Masked (its repr raised SystemExit)"
 
 
 def test_a_frame_is_described_not_dumped() -> None:

@@ -153,6 +153,7 @@ def test_a_frame_is_its_shape_dtypes_and_head(octo: Kernel, model: LlmServer) ->
     [
         ("%octo {{ nowhere }}", "no variable is called 'nowhere'"),
         ("%octo {{ 1 / 0 }}", "raised ZeroDivisionError: division by zero"),
+        ("%octo {{ __import__('sys').exit(4) }}", "raised SystemExit: 4"),
         ("%octo --modle x hi", "did you mean --model?"),
         ("%octo -m", "-m needs a value"),
         ("%octo --max-tokens many hi", "--max-tokens: 'many' is no number"),
