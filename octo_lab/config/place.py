@@ -25,6 +25,8 @@ def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None =
     if config is not None and not config.is_file():
         raise ConfigError(f"No config file {str(config)!r}", hint="name a file that exists")
     workspace = find_workspace(start, environ)
+    if not workspace.is_dir():
+        raise ConfigError(f"No folder {str(workspace)!r} to work in", hint="name one that exists")
     loaded = load_settings(
         workspace=workspace, environ=environ, user_folder=user_folder(), file=config
     )

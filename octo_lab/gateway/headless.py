@@ -50,6 +50,11 @@ def run_notebook(
         raise OctoError(
             f"The gateway failed: {exc.evalue or exc.ename}", hint=f"see {output}"
         ) from None
+    except RuntimeError as exc:  # nbclient's, when the process ends or never answers
+        raise OctoError(
+            f"The gateway's kernel ended: {exc}",
+            hint="what was committed is kept; start it again with 'octo gateway'",
+        ) from None
 
 
 def notebook_path() -> Path:

@@ -25,3 +25,10 @@ def test_a_config_file_may_be_named_and_must_exist(tmp_path: Path) -> None:
         find_place(tmp_path, {}, config=config)
     config.write_text('{"model": "openai/mine"}')
     assert find_place(tmp_path, {}, config=config).settings.model == "openai/mine"
+
+
+def test_a_folder_that_does_not_exist_is_no_place(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="gone"):
+        find_place(tmp_path / "gone", {})
+    with pytest.raises(ConfigError, match="gone"):
+        find_place(tmp_path, {"OCTO_WORKSPACE": str(tmp_path / "gone")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -161,6 +162,34 @@ def test_octo_gateway_does_the_same(octo: Octo) -> None:
             f"octo: gateway stopped; its notebook is {output(octo)}\n",
         )
         assert "octo_lab gateway, stopped" in running.shown()
+
+
+def test_a_closed_terminal_ends_the_gateway_in_order(octo: Octo) -> None:
+    command = [*OCTO, "gateway", "--port", "0", "-o", str(output(octo))]
+    with gateway(octo, command) as running:
+        assert running.stop(signal.SIGHUP).code == 0
+        assert "octo_lab gateway, stopped" in running.shown()
+
+
+def test_a_gateway_outlives_a_terminal_that_it_was_told_to_outlive(octo: Octo) -> None:
+    command = ["nohup", *OCTO, "gateway", "--port", "0", "-o", str(output(octo))]
+    with gateway(octo, command) as running:
+        running.process.send_signal(signal.SIGHUP)
+        assert octo("run", "hi").out == "echo: hi\n"
+        assert running.process.poll() is None
+        assert running.stop(signal.SIGTERM).code == 0
+
+
+def test_a_gateway_whose_kernel_is_killed_says_so_in_one_line(octo: Octo) -> None:
+    command = [*OCTO, "gateway", "--port", "0", "-o", str(output(octo))]
+    with gateway(octo, command) as running:
+        os.kill(running.endpoint.pid, signal.SIGKILL)
+        done = ended(running.process)
+    assert done.code == 1
+    assert done.err.splitlines()[-1:] == [
+        "octo: The gateway's kernel ended: Kernel died"
+        " (what was committed is kept; start it again with 'octo gateway')"
+    ]
 
 
 def test_a_gateway_that_cannot_start_says_why_in_one_line(octo: Octo) -> None:
