@@ -14,7 +14,7 @@ from octo_lab.notebook.options import FORMATS, OPTIONS
 from octo_lab.notebook.transforms import MAGIC
 
 WORDS = ("status", "fix", "doctor", "models", "providers", "help")
-COMMANDS = ("/new", "/clear", "/stop", "/sessions", "/switch", "/allow", "/deny", "/help")
+UNSTARTED = ("/help",)  # the runtime knows its commands; none is started to complete a word
 _MARK = "octo_matcher"
 _LINE = re.compile(rf"\s*(?:[\w.\[\]]+\s*=\s*)?%%?{MAGIC}\s+(.*)$", re.S)
 _CELL = re.compile(rf"(?:\s*(?:#[^\n]*)?\n)*\s*%%{MAGIC}\b")
@@ -36,7 +36,7 @@ def remove_completion(shell: InteractiveShell) -> None:
 def _matcher(shell: InteractiveShell) -> Any:
     @context_matcher()  # type: ignore[untyped-decorator]
     def octo_matcher(context: CompletionContext) -> Any:
-        word, found = complete(context.full_text, context.text_until_cursor, shell.user_ns)
+        word, found = complete(context.full_text, context.text_until_cursor, shell)
         return {
             "completions": [SimpleCompletion(text=text, type="octo") for text in found],
             "matched_fragment": word,
@@ -46,7 +46,7 @@ def _matcher(shell: InteractiveShell) -> Any:
     return octo_matcher
 
 
-def complete(cell: str, line: str, namespace: Iterable[str]) -> tuple[str, list[str]]:
+def complete(cell: str, line: str, shell: InteractiveShell) -> tuple[str, list[str]]:
     """The word before the cursor and what may stand in its place; none outside of ``%octo``."""
     match = _LINE.match(line)
     if not match and not _CELL.match(cell):
@@ -54,19 +54,28 @@ def complete(cell: str, line: str, namespace: Iterable[str]) -> tuple[str, list[
     said = match[1] if match else line
     word = re.split(r"\s", said)[-1]
     if word.startswith("@"):
-        return word, [f"@{name}" for name in _names(word[1:], namespace)]
+        return word, [f"@{name}" for name in _names(word[1:], shell.user_ns)]
     if not match:
         return word, []
-    return word, [name for name in _line_words(said, word) if name.startswith(word)]
+    return word, [name for name in _line_words(said, word, shell) if name.startswith(word)]
 
 
-def _line_words(said: str, word: str) -> list[str]:
+def _line_words(said: str, word: str, shell: InteractiveShell) -> list[str]:
     before = said[: len(said) - len(word)].split()
     if before and before[-1] in ("-f", "--format"):
         return list(FORMATS)
     if word.startswith("-"):
         return [name for option in OPTIONS for name in option.names]
-    return [] if before else [*(COMMANDS if word.startswith("/") else WORDS)]
+    if before:
+        return []
+    return [*(_commands(shell) if word.startswith("/") else WORDS)]
+
+
+def _commands(shell: InteractiveShell) -> Iterable[str]:
+    """The slash commands of the runtime, if one has started."""
+    octo: Any = getattr(shell, "octo", None)
+    face = octo.started if octo is not None else None
+    return (face.command_names() if face is not None else ()) or UNSTARTED
 
 
 def _names(start: str, namespace: Iterable[str]) -> list[str]:

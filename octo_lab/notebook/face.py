@@ -12,11 +12,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.app import setup_from
 from octo_lab.config.process import process_environ
-from octo_lab.core.errors import UsageError
+from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import (
+    CommandList,
     Control,
     ControlReply,
+    GetCommands,
     OutboundMessage,
     RunCommand,
     Told,
@@ -34,6 +36,8 @@ from octo_lab.notebook.toolkit import Toolkit
 from octo_lab.notebook.turn import Answered, Turn
 from octo_lab.notebook.waiting import check_may_ask
 from octo_lab.notebook.words import said_by_word
+
+COMPLETION_SECONDS = 0.5  # a person waits for the Tab key
 
 
 class Face:
@@ -87,6 +91,18 @@ class Face:
             self._asking.open_own_dialog(self.runtime(), self.place(), {})
         reply: ControlReply = self.runtime().control(control).result()
         return reply
+
+    def command_names(self) -> tuple[str, ...]:
+        """The slash commands, as they are typed; none while the runtime is not open."""
+        runtime = self._runtime
+        if runtime is None or not runtime.is_open:
+            return ()
+        try:
+            reply = runtime.control(GetCommands()).result(COMPLETION_SECONDS)
+        except (OctoError, TimeoutError):
+            return ()
+        commands = reply.commands if isinstance(reply, CommandList) else ()
+        return tuple(f"/{name}" for info in commands for name in (info.name, *info.aliases))
 
     def use_cassette(self, mode: str, path: str) -> None:
         """Record to a file, replay one, or ``off``; raises UsageError."""

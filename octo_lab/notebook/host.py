@@ -55,6 +55,10 @@ class Runtime:
         """It could not be opened, or was closed: a new one may take its place."""
         return self.opened.done() and not self._thread.is_alive()
 
+    @property
+    def is_open(self) -> bool:
+        return self.opened.done() and self.opened.exception() is None and not self.ended
+
     def _run(self) -> None:
         try:
             anyio.run(self._serve)

@@ -135,3 +135,19 @@ def test_an_unknown_name_to_attach_has_a_fitting_hint(octo: Kernel) -> None:
     assert "nope" in said
     assert "--raw" not in said
     assert "name a file" in said
+
+
+def completed(octo: Kernel, line: str) -> list[str]:
+    reply = octo.client.complete(line, len(line), reply=True, timeout=10)
+    return list(reply["content"]["matches"])
+
+
+def test_slash_commands_are_completed_from_the_runtimes_own_list(tmp_path: Path) -> None:
+    with kernel(tmp_path) as octo:
+        assert completed(octo, "%octo /") == ["/help"]
+        octo.run("%octo status")
+        names = completed(octo, "%octo /")
+        helped = octo.run("%octo /help").value
+        assert {"/help", "/sessions", "/model", "/status"} <= set(names)
+        assert [name for name in names if name not in helped] == []
+        assert completed(octo, "%octo /sess") == ["/sessions"]
