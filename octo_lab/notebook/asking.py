@@ -83,6 +83,7 @@ class Asking:
         cell = CellTurn(
             message,
             quiet=bool(parsed.given.get("quiet")),
+            form=parsed.given.get("format", "auto") if place.front_end else "terminal",
             on_control=runtime.control,
             on_question=partial(_ask_person, runtime, blocking and not parsed.given.get("bg")),
         )

@@ -23,7 +23,7 @@ class CellTurn:
     """Made on the cell's thread, in its context; shown from any thread, one call at a time.
 
     ``opened`` is done once the turn is on display, ``done`` once it has ended (its display
-    included). ``quiet`` shows nothing.
+    included). ``quiet`` shows nothing; ``form`` is that of ``open_display``.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class CellTurn:
         message: InboundMessage,
         *,
         quiet: bool,
+        form: str = "auto",
         on_control: Callable[[Control], Future[Any]],
         on_question: Asked,
     ) -> None:
@@ -41,6 +42,7 @@ class CellTurn:
         self.latest: TurnSnapshot | None = None
         self.interrupted = False
         self.quiet = quiet
+        self._form = form
         self._on_control = on_control
         self._on_question = on_question
         self._shown: Shown | None = None
@@ -75,7 +77,9 @@ class CellTurn:
     def _draw(self, turn: TurnSnapshot) -> None:
         if self._shown is None:
             on_control: Any = self.control
-            self._shown = open_display(turn, headless=self.headless, on_control=on_control)
+            self._shown = open_display(
+                turn, headless=self.headless, on_control=on_control, form=self._form
+            )
         else:
             self._shown.update(turn)
 

@@ -18,6 +18,7 @@ UNSTARTED = ("/help",)  # the runtime knows its commands; none is started to com
 _MARK = "octo_matcher"
 _LINE = re.compile(rf"\s*(?:[\w.\[\]]+\s*=\s*)?%%?{MAGIC}\s+(.*)$", re.S)
 _CELL = re.compile(rf"(?:\s*(?:#[^\n]*)?\n)*\s*%%{MAGIC}\b")
+_NO_PYTHON = re.compile(r"-|@|/[^/]*$")  # Python's own matchers would search for seconds
 FILES = 50
 
 
@@ -40,7 +41,7 @@ def _matcher(shell: InteractiveShell) -> Any:
         return {
             "completions": [SimpleCompletion(text=text, type="octo") for text in found],
             "matched_fragment": word,
-            "suppress": bool(found),
+            "suppress": bool(found) or bool(_NO_PYTHON.match(word)),
         }
 
     return octo_matcher

@@ -8,11 +8,13 @@ from typing import Protocol
 
 from octo_lab.core.mail import Control
 from octo_lab.core.turns import TurnSnapshot
+from octo_lab.notebook.formats import SHAPED, shaped
 from octo_lab.notebook.panels.live import LiveTurn, shape
 from octo_lab.notebook.panels.output import Output
 from octo_lab.notebook.panels.pace import Pace
 from octo_lab.notebook.panels.widget import VIEW_MIME, is_built
-from octo_lab.notebook.render import render_turn
+from octo_lab.notebook.printed import Printed
+from octo_lab.notebook.render import Bundle, render_turn
 
 _KEPT_VIEWS = 8
 _finished: deque[LiveTurn] = deque()
@@ -36,13 +38,22 @@ class Shown(Protocol):
 
 
 def open_display(
-    turn: TurnSnapshot, *, headless: bool, on_control: Callable[[Control], None]
+    turn: TurnSnapshot,
+    *,
+    headless: bool,
+    on_control: Callable[[Control], None],
+    form: str = "auto",
 ) -> Shown:
     """Begin to show ``turn`` under the running cell; call it in that cell's context.
 
     ``on_control`` is called from any thread when a person presses a button. ``headless``: one
-    final output, no widget, nothing that differs from run to run.
+    final output, no widget, nothing that differs from run to run. ``form`` is that of ``-f``,
+    or ``terminal`` where nothing can be redrawn.
     """
+    if form == "terminal":
+        return Printed()
+    if form in SHAPED:
+        return _Shaped(turn, form, headless=headless)
     if headless:
         return _Final()
     if is_built("turn"):
@@ -61,6 +72,35 @@ class _Final:
 
     def finish(self, turn: TurnSnapshot) -> None:
         self._output.put(dict(render_turn(turn, headless=True)), update=False)
+
+
+class _Shaped:
+    """In the format that was asked for; at the end each picture is an output of its own."""
+
+    connected = False
+
+    def __init__(self, turn: TurnSnapshot, form: str, *, headless: bool) -> None:
+        self._form = form
+        self._headless = headless
+        self._output = Output()
+        self._pace = Pace(0.5)
+        if not headless:
+            self._put(turn, update=False)
+
+    def update(self, turn: TurnSnapshot) -> None:
+        if not self._headless and self._pace.due:
+            self._put(turn, update=True)
+
+    def finish(self, turn: TurnSnapshot) -> None:
+        for more in self._put(turn, update=not self._headless):
+            Output().put(dict(more), update=False)
+
+    def _put(self, turn: TurnSnapshot, *, update: bool) -> list[Bundle]:
+        """Draw the first bundle; the others are left to the caller."""
+        with self._pace.spend():
+            first, *others = shaped(turn, self._form, headless=self._headless)
+            self._output.put(dict(first), update=update)
+        return others
 
 
 class _Static:

@@ -10,7 +10,7 @@ from typing import Any
 
 from octo_lab.core.errors import UsageError
 
-FORMATS = ("auto", "markdown", "text", "code", "json", "html")
+FORMATS = ("auto", "markdown", "text", "code", "json", "html", "image")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

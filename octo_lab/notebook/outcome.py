@@ -5,18 +5,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
-import re
 from typing import Any
 
-import nh3
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.core.errors import UsageError
-from octo_lab.notebook.cards import show_html
 from octo_lab.notebook.compose import Given
+from octo_lab.notebook.formats import FENCE, pictures, unfenced
 from octo_lab.notebook.turn import Turn
-
-_FENCE = re.compile(r"^(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^\1[ \t]*$", re.S | re.M)
 
 
 def keep_outcome(shell: InteractiveShell, turn: Turn, given: Given, *, headless: bool) -> None:
@@ -34,8 +30,8 @@ def keep_outcome(shell: InteractiveShell, turn: Turn, given: Given, *, headless:
         _propose_fix(shell, turn.text, headless=headless)
     elif wanted == "code" and not headless:
         shell.set_next_input(code_of(turn.text))
-    elif wanted == "html":
-        show_html(nh3.clean(_unfenced(turn.text)), turn.text)
+    elif wanted == "image" and not (turn.snapshot and pictures(turn.snapshot)):
+        raise UsageError("The answer holds no picture", hint="ask for a plot, or leave out -f")
 
 
 def _propose_fix(shell: InteractiveShell, text: str, *, headless: bool) -> None:
@@ -48,7 +44,7 @@ def _propose_fix(shell: InteractiveShell, text: str, *, headless: bool) -> None:
 
 def code_of(text: str) -> str:
     """The Python of an answer's fenced blocks, checked; raises UsageError."""
-    found = [m[3] for m in _FENCE.finditer(text) if m[2].lower() in ("", "python", "py", "ipython")]
+    found = [m[3] for m in FENCE.finditer(text) if m[2].lower() in ("", "python", "py", "ipython")]
     code = "\n\n".join(part.rstrip("\n") for part in found) or text.strip()
     try:
         ast.parse(code)
@@ -59,11 +55,6 @@ def code_of(text: str) -> str:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(_unfenced(text))
+        return json.loads(unfenced(text))
     except ValueError as exc:
         raise UsageError(f"The answer is no JSON: {exc}", hint="its text is kept above") from None
-
-
-def _unfenced(text: str) -> str:
-    match = _FENCE.search(text)
-    return match[3] if match else text

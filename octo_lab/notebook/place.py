@@ -12,11 +12,14 @@ from IPython.core.interactiveshell import InteractiveShell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The running cell. ``cell`` is its id (``""``: unknown), ``request`` of this very run."""
+    """The running cell. ``cell`` is its id (``""``: unknown), ``request`` of this very run;
+    ``front_end``: what was shown can be redrawn, which a terminal cannot.
+    """
 
     cell: str
     request: str
     headless: bool
+    front_end: bool = True
 
 
 def current_place(shell: InteractiveShell, environ: Mapping[str, str]) -> Place:
@@ -28,6 +31,7 @@ def current_place(shell: InteractiveShell, environ: Mapping[str, str]) -> Place:
     return Place(
         cell=str(metadata.get("cellId") or ""),
         request=str(parent.get("header", {}).get("msg_id", "")),
+        front_end=hasattr(shell, "kernel"),
         headless=mode == "headless" or (asked_headless and mode != "interactive"),
     )
 

@@ -35,7 +35,7 @@ _CODE_SPAN = re.compile(r"(`+)(?:(?!`).)(?:.*?[^`])?\1(?!`)")
 
 
 def turn_plain(turn: TurnSnapshot, *, footer: bool) -> str:
-    parts = [_plain(block) for block in turn.blocks]
+    parts = [block_plain(block) for block in turn.blocks]
     return _joined(turn, parts, footer=footer, note="[{}]", foot="({})")
 
 
@@ -53,7 +53,7 @@ def _joined(turn: TurnSnapshot, parts: list[str], *, footer: bool, note: str, fo
     return "\n\n".join(part for part in parts if part)
 
 
-def _plain(block: Block) -> str:
+def block_plain(block: Block) -> str:
     match block:
         case TextBlock(text):
             return text.strip()

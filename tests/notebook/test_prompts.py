@@ -219,7 +219,7 @@ def test_an_alias_with_options_is_the_same_magic(octo: Kernel, model: LlmServer)
     ],
 )
 def test_options_commands_and_names_complete(octo: Kernel, code: str, wanted: str) -> None:
-    octo.run("number = 41")
+    octo.run("number = 41\n%octo status")
     reply = octo.client.complete(code, reply=True, timeout=10)["content"]
     found = [code[: reply["cursor_start"]] + match for match in reply["matches"]]
     assert any(line.endswith(wanted) for line in found), reply
