@@ -19,7 +19,6 @@ from octo_lab.notebook.extension import load_ipython_extension
 from octo_lab.notebook.parent import ParentWatch
 from octo_lab.notebook.running import close_runtime
 
-GUIDE = {"text": "Octo Lab", "url": "https://pypi.org/project/octo-lab/"}
 _Kernel: Any = IPythonKernel  # ipykernel is not typed
 _App: Any = IPKernelApp
 
@@ -32,7 +31,6 @@ class OctoKernel(_Kernel):  # type: ignore[misc]
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.help_links: list[dict[str, str]] = [*self.help_links, GUIDE]
         keep_front_end_routing()
         load_ipython_extension(self.shell)  # past the list of loaded ones: %load_ext stays silent
 

@@ -158,3 +158,9 @@ def test_a_terminal_python_is_told_where_to_go(tmp_path: Path) -> None:
     assert run.stdout.strip() == (
         "octo_lab needs a notebook or IPython here (in a terminal: octo run, octo chat)"
     )
+
+
+def test_the_help_menu_names_no_package_registry(tmp_path: Path) -> None:
+    with kernel(tmp_path) as octo:
+        links = octo.client.kernel_info(reply=True, timeout=10)["content"]["help_links"]
+        assert [link["url"] for link in links if "pypi" in link["url"]] == []
