@@ -254,3 +254,29 @@ def screen(tmux: list[str], wanted: str) -> str:
         command = [*tmux, "capture-pane", "-p"]
         shown = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     return shown
+
+
+async def test_what_nobody_heard_stays_in_the_prompt(endpoint: Endpoint, chat_id: str) -> None:
+    reachable = anyio.Event()
+
+    @asynccontextmanager
+    async def opening() -> AsyncGenerator[RemoteConversation]:
+        await reachable.wait()
+        async with open_remote(endpoint, chat_id) as conversation:
+            yield conversation
+
+    app = ChatApp(opening, AskOptions())
+    async with app.run_test(size=(100, 40)) as pilot:
+        await say(pilot, "typed early")
+        await until(
+            pilot,
+            lambda: (
+                texts(pilot, "error") == ["✗ Not connected yet\n  press Enter again in a moment"]
+            ),
+        )
+        assert app.query_one(PromptArea).text == "typed early"
+        reachable.set()
+        await until(pilot, lambda: "gateway" in status(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: answers(pilot) == ["echo: typed early"])
+        assert app.query_one(PromptArea).text == ""

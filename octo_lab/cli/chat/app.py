@@ -183,16 +183,19 @@ class ChatApp(App[Outcome]):
             self.exit(Outcome())
         elif text:
             self._box.area.clear()
-            await self.action_say(event.text)
+            if not await self.action_say(event.text) and not self._box.area.text:
+                self._box.area.insert(event.text)  # nobody has heard it: it must not be lost
 
-    async def action_say(self, text: str) -> None:
+    async def action_say(self, text: str) -> bool:
         if self._conversation is None:
-            await self._say("Not connected yet", hint="try again in a moment", failed=True)
-            return
+            await self._say("Not connected yet", hint="press Enter again in a moment", failed=True)
+            return False
         try:
             await self._conversation.ask(text, self._options)
         except OctoError as exc:
             await self._say(exc.message, hint=exc.hint, failed=True)
+            return False
+        return True
 
     async def action_stop(self) -> None:
         await self._tell(Stop())
