@@ -42,6 +42,7 @@ from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, Commands
 from octo_lab.session.controls import Controls
+from octo_lab.session.crash_copies import keep_crash_copies
 from octo_lab.session.dialog_commands import DialogCommands
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.grant_commands import GrantCommands
@@ -168,6 +169,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
         services.start_soon(bus.serve_controls, controls.answer)
         services.start_soon(_stay_alive, database, owner)
+        services.start_soon(keep_crash_copies, database, owner, lambda: workers.running)
         services.start_soon(inbox.run, bus.inbound)
         app = App(setup=setup, door=bus, tools=tools, channels=channels, listening=listening)
         for channel in setup.channels:

@@ -47,6 +47,6 @@ class Channels:
 
     @asynccontextmanager
     async def writing(self, address: ChatAddress) -> AsyncGenerator[None]:
-        lock = self._locks.setdefault(address, anyio.Lock())
+        lock = self._locks.setdefault(address, anyio.Lock(fast_acquire=True))
         async with lock:
             yield

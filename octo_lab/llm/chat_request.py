@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic_core import to_json
+
 from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec
 from octo_lab.core.text import clean
 from octo_lab.llm.hints import ModelHints
@@ -22,7 +24,11 @@ _MAX_STOP = 4
 
 def request_bytes(request: ChatRequest, model: str, hints: ModelHints) -> bytes:
     """The body as it is sent; lone surrogates become U+FFFD, for no server reads them."""
-    return clean(json.dumps(chat_request(request, model, hints), ensure_ascii=False)).encode()
+    body = chat_request(request, model, hints)
+    try:
+        return to_json(body)  # several times as fast as the standard library
+    except ValueError:
+        return clean(json.dumps(body, ensure_ascii=False)).encode()
 
 
 def chat_request(request: ChatRequest, model: str, hints: ModelHints) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,19 +54,18 @@ class HttpReply:
     parts: AsyncIterator[bytes]
 
     async def rest(self, patience: float) -> list[bytes]:
-        """What is left of the body until its end, an error or ``patience`` seconds of silence.
+        """What is left of the body until its end, an error or ``patience`` seconds.
 
         Read to its end an answer leaves its connection for the next call.
         """
         rest: list[bytes] = []
         size = 0
-        try:
-            while size <= MAX_REST:
-                with anyio.fail_after(patience):
-                    rest.append(await anext(self.parts))
-                size += len(rest[-1])
-        except (StopAsyncIteration, TimeoutError, httpx.HTTPError):
-            pass
+        with suppress(httpx.HTTPError), anyio.move_on_after(patience):
+            async for part in self.parts:
+                rest.append(part)
+                size += len(part)
+                if size > MAX_REST:
+                    break
         return rest
 
 

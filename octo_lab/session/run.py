@@ -10,7 +10,7 @@ from functools import partial
 import anyio
 from sqlalchemy import Connection
 
-from octo_lab.core.errors import OctoError, StorageError
+from octo_lab.core.errors import OctoError
 from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean, first_line
@@ -29,10 +29,8 @@ from octo_lab.storage.turns import (
     begin_turn,
     finish_turn,
     load_turns,
-    save_partial,
 )
 
-PARTIAL_SECONDS = 1.0
 TITLE_LENGTH = 60
 
 logger = logging.getLogger(__name__)
@@ -80,10 +78,7 @@ async def run(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -
     outcome: _Outcome | None = None
     try:
         with turn.stopper.scope:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_keep_partial, parts, turn)
-                outcome = await _answer(parts, turn, past)
-                tasks.cancel_scope.cancel()
+            outcome = await _answer(parts, turn, past)
     finally:
         with anyio.CancelScope(shield=True):
             await _finish(parts, turn, outcome or _Outcome(state=turn.stopper.state))
@@ -115,7 +110,7 @@ def _facts(job: Job, row: TurnRow, model: ChosenModel) -> TurnFacts:
 
 
 async def _answer(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> _Outcome:
-    """Run the agent beside its crash copy. This is the turn boundary: every error ends here."""
+    """Run the agent. This is the turn boundary: every error ends here."""
     try:
         return await _run_agent(parts, turn, past)
     except OctoError as exc:
@@ -144,24 +139,6 @@ async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]
     await parts.database.run(
         partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=messages)
     )
-
-
-async def _keep_partial(parts: TurnParts, turn: RunningTurn) -> None:
-    """About once a second store what is visible and in no step yet, should the process die."""
-    kept = ""
-    while True:
-        await anyio.sleep(PARTIAL_SECONDS)
-        text = turn.transcript.partial
-        if text == kept:
-            continue
-        try:
-            await parts.database.run(
-                partial(save_partial, turn_id=turn.row.id, owner=parts.owner, text=text)
-            )
-        except StorageError as exc:
-            logger.warning("the crash copy of turn %s was not stored: %s", turn.row.id, exc)
-            return
-        kept = text
 
 
 async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> None:

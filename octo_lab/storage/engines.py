@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from octo_lab.core.errors import StorageError
 from octo_lab.storage.failures import translated
@@ -97,11 +97,11 @@ def _one_connection(
         execution_options=options,
     )
 
-    def start(connection: Connection) -> None:
-        # Straight to the driver: half the cost of a statement through SQLAlchemy.
-        connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
+    def start(connection: PoolProxiedConnection) -> None:
+        connection.execute(begin)
 
-    event.listen(engine, "begin", start)
+    # Not by an event: one listener makes every statement of the engine look for listeners.
+    engine.dialect.do_begin = start  # type: ignore[assignment, method-assign]
     return engine
 
 

@@ -148,7 +148,7 @@ def needed_session(db: Connection, session_id: str, *, lock: bool = False) -> Se
     """The dialog, locked against other writers if asked; raises UsageError."""
     session = _one(db, _BY_ID_LOCKED if lock else _BY_ID, session_id)
     if session is None:
-        raise UsageError(f"No session {session_id!r}", hint="list them with `/sessions`")
+        raise no_session(session_id)
     return session
 
 
@@ -302,7 +302,7 @@ def _held(db: Connection, turn_id: str) -> bool:
 def _change(db: Connection, session_id: str, **values: Any) -> None:
     changed = db.execute(update(sessions).where(sessions.c.id == session_id).values(**values))
     if not changed.rowcount:
-        raise UsageError(f"No session {session_id!r}", hint="list them with `/sessions`")
+        raise no_session(session_id)
 
 
 def _chat(address: ChatAddress) -> dict[str, str]:
@@ -320,19 +320,23 @@ def _of_chat(address: ChatAddress, workspace: str | None) -> ColumnElement[bool]
 
 def _one(db: Connection, statement: Any, session_id: str) -> SessionRow | None:
     row = db.execute(statement, {"id": session_id}).first()
-    return None if row is None else _session_of(row)
+    return None if row is None else session_of(row)
 
 
 def _first(db: Connection, statement: Any, values: dict[str, Any]) -> SessionRow | None:
     row = db.execute(statement, values).first()
-    return None if row is None else _session_of(row)
+    return None if row is None else session_of(row)
 
 
 def _all(db: Connection, statement: Any, values: dict[str, Any] | None = None) -> list[SessionRow]:
-    return [_session_of(row) for row in db.execute(statement, values)]
+    return [session_of(row) for row in db.execute(statement, values)]
 
 
-def _session_of(row: Row[Any]) -> SessionRow:
+def no_session(session_id: str) -> UsageError:
+    return UsageError(f"No session {session_id!r}", hint="list them with `/sessions`")
+
+
+def session_of(row: Row[Any]) -> SessionRow:
     return SessionRow(
         id=row.id,
         address=ChatAddress(profile=row.profile, channel=row.channel, chat_id=row.chat_id),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Required, TypedDict, Unpack
+from typing import NamedTuple, Required, TypedDict, Unpack
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import SessionBusy, SessionMoved, StorageError
@@ -18,7 +18,7 @@ from octo_lab.storage.history import TurnRecord, TurnRow, load_turns, on_path
 from octo_lab.storage.messages import insert_messages
 from octo_lab.storage.owners import interrupt, living_owner
 from octo_lab.storage.schema import sessions, turns
-from octo_lab.storage.sessions import SessionRow, insert_session, needed_session
+from octo_lab.storage.sessions import SessionRow, insert_session, no_session, session_of
 
 __all__ = [
     "NewTurn",
@@ -57,8 +57,9 @@ def begin_turn(db: Connection, new: NewTurn, *, owner: str) -> TurnRow:
     """
     if new.message.role != "user":
         raise StorageError("A turn begins with a message of the user", hint="give it one")
-    session = needed_session(db, new.session_id, lock=True)
-    _take_lease(db, session.id, owner)
+    session, running = _session_and_running(db, new.session_id)
+    if running is not None:
+        _take_lease(db, running, owner)
     session = _step_back(db, session, new)
     turn = _new_row(session, new, owner)
     _insert_turn(db, turn)
@@ -67,16 +68,33 @@ def begin_turn(db: Connection, new: NewTurn, *, owner: str) -> TurnRow:
     return turn
 
 
-_RUNNING = select(turns.c.id, turns.c.owner, turns.c.partial).where(
-    turns.c.session_id == bindparam("session"), turns.c.state == "running"
+_RUNS = and_(turns.c.session_id == sessions.c.id, turns.c.state == "running")
+_SESSION = (
+    select(sessions, turns.c.id, turns.c.owner, turns.c.partial)
+    .outerjoin(turns, _RUNS)
+    .where(sessions.c.id == bindparam("session"))
+    .with_for_update(of=sessions)
 )
 
 
-def _take_lease(db: Connection, session_id: str, owner: str) -> None:
+def _session_and_running(db: Connection, session_id: str) -> tuple[SessionRow, _Running | None]:
+    """The session, locked, and the turn that runs in it."""
+    row = db.execute(_SESSION, {"session": session_id}).first()
+    if row is None:
+        raise no_session(session_id)
+    *_, turn_id, owner, partial = row
+    running = _Running(turn_id, owner, partial) if turn_id else None
+    return session_of(row), running
+
+
+class _Running(NamedTuple):
+    id: str
+    owner: str
+    partial: str
+
+
+def _take_lease(db: Connection, running: _Running, owner: str) -> None:
     """One running turn per session; one that nobody can finish any more is closed."""
-    running = db.execute(_RUNNING, {"session": session_id}).first()
-    if running is None:
-        return
     holder = None if running.owner == owner else living_owner(db, running.owner)
     if holder is not None:
         raise SessionBusy(

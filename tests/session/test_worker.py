@@ -26,6 +26,7 @@ from octo_lab.core.stream import Done, TextDelta
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.llm.provider import Events
 from octo_lab.testing.channels import MemoryChannel
+from octo_lab.testing.llm_script import Turn
 from octo_lab.testing.llm_script import says as server_says
 from octo_lab.testing.llm_server import LlmServer
 from octo_lab.testing.providers import ScriptedProvider, says
@@ -262,9 +263,13 @@ anyio.run(main)
 """
 
 
+SO_FAR = {"choices": [{"index": 0, "delta": {"content": "so far"}}]}
+UNFINISHED = Turn(events=[SO_FAR], done=False, hang=True)
+
+
 @pytest.fixture
 def server() -> Iterator[LlmServer]:
-    with LlmServer(server_says("so ", "far", hang=True), server_says("on")) as server:
+    with LlmServer(UNFINISHED, server_says("on")) as server:
         yield server
 
 
@@ -297,6 +302,6 @@ def _killed_while_answering(folder: Path, server: LlmServer) -> None:
     with process.stdout:
         assert process.stdout.readline() == b"asked\n"
         assert server.wait_until(lambda: bool(server.requests))
-        assert not server.wait_until(lambda: bool(server.disconnects), timeout=2.0)
+        assert not server.wait_until(lambda: bool(server.disconnects), timeout=2.5)
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=10)
