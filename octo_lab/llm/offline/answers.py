@@ -9,11 +9,6 @@ from octo_lab.llm.offline.steps import Reply, Result, phrase
 
 _LINES = 60
 _WIDTH = 400
-_PASSAGE_LENGTH = 700
-# As octo_docs writes what it found: a title, the page, the text.
-_PASSAGE = re.compile(
-    r"^### [^\n]*\n\(octo_lab docs, (\w+)\)\n\n(.*?)(?=\n\n### |\Z)", re.MULTILINE | re.DOTALL
-)
 _NUMPY = re.compile(r"np\.(?:float|int|uint|bool|str)\w*\((.*)\)", re.DOTALL)
 
 
@@ -90,25 +85,6 @@ def _status(request: Request, result: Result) -> str:
     return f"{phrase(request, 'status')}\n\n{result.text.strip()}"
 
 
-def _docs(request: Request, result: Result) -> str:
-    """The best passage of the page asked for, short, and where it is from."""
-    found = [match.groups() for match in _PASSAGE.finditer(result.text)]
-    if not found:
-        return phrase(request, "no_docs")
-    wanted = request.intent.partition(".")[2]
-    page, text = next((one for one in found if one[0] == wanted), found[0])
-    return f"{_start(text.strip())}\n\n{phrase(request, 'docs_page', page=page)}"
-
-
-def _start(text: str) -> str:
-    """The first sentences of a passage, its lines joined."""
-    text = re.sub(r"(?<=\S)\n(?=\S)", " ", text)
-    if len(text) <= _PASSAGE_LENGTH:
-        return text
-    ends = [match.end() for match in re.finditer(r"[.;:](?=\s)", text[:_PASSAGE_LENGTH])]
-    return text[: ends[-1]] if ends else f"{text[:_PASSAGE_LENGTH]}…"
-
-
 def _own(request: Request, result: Result) -> str:
     """What a tool of the person's own gave."""
     given = ", ".join(f"{key}={value!r}" for key, value in result.call.arguments.items())
@@ -129,10 +105,9 @@ _WRITERS = {
     "inspect_variable": _variable,
     "get_time": _time,
     "octo_status": _status,
-    "octo_docs": _docs,
 }
 
-BUILT_IN = frozenset(_WRITERS)
+BUILT_IN = frozenset([*_WRITERS, "octo_docs"])
 
 
 def _short(code: str) -> str:

@@ -72,27 +72,28 @@ class OwnTools:
     def _score(self, asked: Sequence[str], proper: Collection[str], tool: ToolSpec) -> float:
         own = self._telling(_words(_spaced(tool.name)))
         known = [*own, *self._telling(_tool_words(tool))]
-        asked = [word for word in asked if word not in proper or _has(word, known)]
+        asked = [word for word in asked if word not in proper or has_word(word, known)]
         if not asked:
             return 0.0
         named = self._share(own, asked)
-        hits = [_has(word, known) for word in asked]
+        hits = [has_word(word, known) for word in asked]
         told = sum(hits) / len(asked)
         if not named and sum(map(bool, hits)) < 2 and told < 1:
             return 0.0
-        meant = self._alike(" ".join(asked), " ".join(known))
+        meant = self.alike(" ".join(asked), " ".join(known))
         return _NAME * named + _TOLD * told + _MEANT * meant - _STRANGE * (1 - told)
 
     def _share(self, own: Sequence[str], asked: Sequence[str]) -> float:
         """How much of the tool's name is in the request."""
         weights = {word: _GENERIC if word in self.generic else 1.0 for word in own}
-        found = sum(weight * _has(word, asked) for word, weight in weights.items())
+        found = sum(weight * has_word(word, asked) for word, weight in weights.items())
         return found / sum(weights.values())
 
     def _telling(self, words: Sequence[str]) -> list[str]:
         return [word for word in words if word not in self.common] or list(words)
 
-    def _alike(self, one: str, other: str) -> float:
+    def alike(self, one: str, other: str) -> float:
+        """How near two texts are in meaning, from 0 to 1."""
         left, right = self.embedding.of([one, other])
         length = float((left @ left) ** 0.5 * (right @ right) ** 0.5)
         return max(0.0, float(left @ right) / length) if length else 0.0
@@ -146,7 +147,7 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _has(word: str, known: Collection[str]) -> float:
+def has_word(word: str, known: Collection[str]) -> float:
     """Whether ``word`` is known; a form of it, as "rain" of "rainfall", counts less."""
     if word in known:
         return 1.0

@@ -13,6 +13,7 @@ from octo_lab.llm.offline.followup import asked, before, follow_step, in_languag
 from octo_lab.llm.offline.frames import frame_step
 from octo_lab.llm.offline.intents import family
 from octo_lab.llm.offline.own_calls import own_step
+from octo_lab.llm.offline.passages import docs_answer
 from octo_lab.llm.offline.slots import Request, aligned, bare_folders, rare_words, tidy
 from octo_lab.llm.offline.steps import Call, Reply, Result, Step, Turn, phrase, say, sorry
 from octo_lab.llm.offline.understanding import Understanding
@@ -82,6 +83,8 @@ class Planner:
         if kind in ("hello", "thanks", "about"):
             ideas = "try_kernel" if "python" in turn.names else "try_files"
             return Reply(text=f"{phrase(request, kind)}\n\n{phrase(request, ideas)}")
+        if done and done[-1].call.tool == "octo_docs" and not done[-1].failed:
+            return docs_answer(request, done[-1], self.understanding.own)
         if done:
             return _after(request, done, turn.names)
         if kind == "get_time":
@@ -227,7 +230,7 @@ def _compute(request: Request) -> Step:
 def _docs(request: Request) -> Step:
     topic = TOPICS[request.intent.partition(".")[2]]
     asked_for = " ".join(request.text.split())[:_QUERY]
-    return Call(tool="octo_docs", arguments={"query": f"{topic}: {asked_for}", "limit": 3})
+    return Call(tool="octo_docs", arguments={"query": f"{topic}: {asked_for}", "limit": 4})
 
 
 _FIRST: dict[str, Callable[[Request], Step]] = {

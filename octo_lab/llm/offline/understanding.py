@@ -50,6 +50,13 @@ class Understanding:
         normal = Normal(self.languages, self._marker)
         self._intents = Intents(self.languages, normal, self.embedding)
         self._coverage = Coverage(self.languages)
+        self._typed = {
+            _key(template): intent
+            for language in self.languages.values()
+            for intent, templates in language.examples.items()
+            for template in templates
+            if "{" not in template
+        }
         self._ordinary = vocabulary(self.languages.values())
         acts = {
             word
@@ -68,6 +75,7 @@ class Understanding:
         """Understand ``text``; of a long one only the start, where people put what they want."""
         asked, *rest = _ATTACHED.split(text)
         text = asked.strip()[:_READ]
+        known = self._typed.get(_key(text))
         marks = self._marker.find(text)
         match = self._intents.match(text)
         request = Request(
@@ -78,6 +86,8 @@ class Understanding:
             ordinary=self._ordinary,
             attached=tuple(name for name in rest if name),
         )
+        if known:
+            return replace(request, intent=known, sureness=1.0)
         if request.intent == OUT_OF_SCOPE or not self._is_covered(request):
             return replace(request, intent=OUT_OF_SCOPE)
         return replace(request, sureness=match.score)
@@ -160,6 +170,11 @@ def _slots(request: Request, kind: str) -> list[str]:
     if kind in ("grep", "read_file"):
         return [*rare_words(request)[:2], *aligned(request, "pattern")[:1]]
     return []
+
+
+def _key(text: str) -> str:
+    """What makes two requests the same, whatever their capitals, accents and end."""
+    return " ".join(plain(text).strip(" ?!.,¿¡。？！").split())
 
 
 def _place(name: str) -> str:
