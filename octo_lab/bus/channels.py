@@ -30,6 +30,11 @@ class Channels:
         if isinstance(channel, LiveChannel):
             self._live[channel.name] = channel
 
+    def remove(self, name: str) -> None:
+        """Nothing more can go there."""
+        self._channels.pop(name, None)
+        self._live.pop(name, None)
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._channels)

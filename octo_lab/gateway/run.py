@@ -127,7 +127,7 @@ class _Gateway:
         access = choose_access(self._plan.host, self._plan.place.environ)
         with contextlib.closing(bind_socket(self._plan.host, self._plan.port)) as listening:
             channel = WebChannel(listening, access)
-            endpoint = _endpoint(self._plan.host, listening.getsockname()[1], access.token)
+            endpoint = endpoint_at(self._plan.host, listening.getsockname()[1], access.token)
             self._where = f"http://{endpoint.authority}"
             with _on_signal(self._told.set), start_blocking_portal(name="octo-gateway") as portal:
                 serving = portal.start_task_soon(self._serve, channel, endpoint)
@@ -180,7 +180,7 @@ def _result(serving: Future[None]) -> None:
         raise cause_of(exc) from None
 
 
-def _endpoint(host: str, port: int, token: str) -> Endpoint:
+def endpoint_at(host: str, port: int, token: str) -> Endpoint:
     """Where this machine reaches it: a wildcard host over loopback."""
     loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}
     return Endpoint(host=loopback.get(host, host), port=port, pid=os.getpid(), token=token)

@@ -13,6 +13,7 @@ MAGICS = (
     ("line", MAGIC),
     ("cell", MAGIC),
     ("cell", "octo_tool"),
+    ("line", "octo_gateway"),
     ("line", "octo_record"),
     ("line", "octo_replay"),
 )

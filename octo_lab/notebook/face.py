@@ -6,7 +6,7 @@ import asyncio
 import threading
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -37,6 +37,9 @@ from octo_lab.notebook.turn import Answered, Turn
 from octo_lab.notebook.waiting import check_may_ask
 from octo_lab.notebook.words import said_by_word
 
+if TYPE_CHECKING:
+    from octo_lab.notebook.kernel_gateway import KernelGateway
+
 COMPLETION_SECONDS = 0.5  # a person waits for the Tab key
 
 
@@ -50,6 +53,7 @@ class Face:
         self._starting = threading.Lock()
         self._runtime: Runtime | None = None
         self._asking = Asking(shell)
+        self._gateway: KernelGateway | None = None
 
     def runtime(self) -> Runtime:
         """The runtime, started if need be; it may not be open yet. Raises ConfigError."""
@@ -75,6 +79,21 @@ class Face:
     def _join_tools(self, opened: Any) -> None:
         if opened.exception() is None:
             self.toolkit.join(opened.result().add_tool)
+
+    @property
+    def gateway(self) -> KernelGateway:
+        if self._gateway is None:
+            # The web server: paid by those who serve, not by every first question.
+            from octo_lab.notebook.kernel_gateway import KernelGateway
+
+            self._gateway = KernelGateway(self.runtime)
+        return self._gateway
+
+    @property
+    def gateway_word(self) -> str:
+        """One line about the gateway, without starting anything."""
+        running = self._gateway.running if self._gateway else None
+        return running.line if running else "not running"
 
     def _bridge(self) -> Bridge:
         return self.runtime().bridge

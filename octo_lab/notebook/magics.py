@@ -110,6 +110,12 @@ class OctoMagics(Magics):
 
     @no_var_expand
     @line_magic
+    def octo_gateway(self, line: str) -> None:
+        """The gateway of this kernel: ``%octo_gateway start``, ``stop``, ``status``, ``logs``."""
+        print(one_line(lambda: _octo(self.shell).face.gateway.do(line.strip())))  # noqa: T201 - to the cell
+
+    @no_var_expand
+    @line_magic
     def octo_record(self, line: str) -> None:
         """Record the model traffic of this notebook: ``%octo_record FILE``, then ``off``."""
         one_line(lambda: _octo(self.shell).face.use_cassette("record", line.strip()))
