@@ -29,12 +29,7 @@ def show_text(markdown: str) -> None:
     )
 
 
-def show_html(clean: str, plain: str) -> None:
-    """Show HTML that was made safe."""
-    _publish({"text/plain": plain, "text/html": clean})
-
-
-def status_rows(status: Status) -> Rows:
+def status_rows(status: Status, gateway: str) -> Rows:
     used, window = status.context_tokens, status.context_window
     share = f" ({used / window:.0%})" if window else ""
     usage = status.usage
@@ -44,31 +39,33 @@ def status_rows(status: Status) -> Rows:
         ("session", status.title or "new"),
         ("context", f"{used:,} of {window:,} tokens{share}"),
         ("used", f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"),
+        ("cost", "unknown: no price list is shipped"),
         ("tools", ", ".join(status.tools) or "none"),
         ("channels", ", ".join(status.channels)),
+        ("gateway", gateway),
         ("running", str(status.running)),
         ("workspace", status.workspace),
         ("data", status.data_folder),
     ]
 
 
-def status_card(status: Status) -> str:
-    return "**Octo**\n\n" + _table(status_rows(status))
+def status_card(status: Status, gateway: str) -> str:
+    return "**Octo**\n\n" + _table(status_rows(status, gateway))
 
 
-def models_card(status: Status) -> str:
+def models_card(status: Status, _: str) -> str:
     known = [f"- `{name}`" for name in status.models]
     return "\n".join([f"Now: `{status.model}` ({status.provider})", "", *known])
 
 
-def providers_card(status: Status) -> str:
+def providers_card(status: Status, _: str) -> str:
     names = sorted({name.partition("/")[0] for name in status.models if "/" in name})
     note = f"\n\n{status.provider_note}" if status.provider_note else ""
     return f"Now: `{status.provider}`. Ready: {', '.join(names) or status.provider}.{note}"
 
 
-def doctor_card(status: Status) -> str:
-    return "**Octo doctor**\n\n" + _table([*doctor_rows(), *status_rows(status)])
+def doctor_card(status: Status, gateway: str) -> str:
+    return "**Octo doctor**\n\n" + _table([*doctor_rows(), *status_rows(status, gateway)])
 
 
 def doctor_rows() -> Rows:

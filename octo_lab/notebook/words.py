@@ -18,7 +18,7 @@ from octo_lab.notebook.magics import HELP
 from octo_lab.notebook.options import Parsed
 from octo_lab.session.commands import is_command
 
-_CARDS: Mapping[str, Callable[[Status], str]] = {
+_CARDS: Mapping[str, Callable[[Status, str], str]] = {
     "": status_card,
     "status": status_card,
     "models": models_card,
@@ -28,7 +28,10 @@ _CARDS: Mapping[str, Callable[[Status], str]] = {
 
 
 class Controls(Protocol):
-    """Runs a control of this notebook's chat."""
+    """Runs a control of this notebook's chat; knows whether its kernel has a gateway."""
+
+    @property
+    def gateway_word(self) -> str: ...
 
     def control(self, control: Control) -> ControlReply: ...
 
@@ -49,11 +52,11 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
     return said
 
 
-def _card(controls: Controls, card: Callable[[Status], str]) -> str:
+def _card(controls: Controls, card: Callable[[Status, str], str]) -> str:
     reply = controls.control(GetStatus())
     if not isinstance(reply, Status):
         raise OctoError(_done(reply))
-    return card(reply)
+    return card(reply, controls.gateway_word)
 
 
 def _done(reply: ControlReply) -> str:
