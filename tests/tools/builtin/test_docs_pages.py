@@ -22,6 +22,7 @@ from octo_lab.llm.offline.languages import load_languages
 from octo_lab.notebook.completion import WORDS
 from octo_lab.notebook.extension import MAGICS
 from octo_lab.notebook.options import FORMATS, OPTIONS
+from octo_lab.notebook.tool_cell import OPTIONS as TOOL_OPTIONS
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.setups import setup_in
 
@@ -83,7 +84,7 @@ def test_every_octo_command_that_is_named_exists() -> None:
 def test_every_magic_that_is_named_exists() -> None:
     known = {name for _, name in MAGICS} | {"load_ext", "reload_ext"}
     named = list(ticked(r"%%?(\w+)"))
-    assert named
+    assert {name for _, name in MAGICS} <= {match[1] for _, _, match in named}
     for name, span, match in named:
         assert match[1] in known, f"{name}: {span!r}"
         words = span.split()[1:]
@@ -92,7 +93,7 @@ def test_every_magic_that_is_named_exists() -> None:
 
 
 def test_every_option_that_is_named_exists() -> None:
-    magic = {name for option in OPTIONS for name in option.names}
+    magic = {name for option in (*OPTIONS, *TOOL_OPTIONS) for name in option.names}
     run, _ = command_at(["run"])
     assert run
     for name, text in TEXTS.items():
