@@ -100,9 +100,12 @@ class ChatReader:
                 f"The answer of {self._name!r} ended before it was whole", hint="ask again"
             )
         if self.finish == "content_filter":
-            raise ContentFiltered(f"{self._name!r} stopped the answer: its filter objects")
+            raise ContentFiltered(
+                f"{self._name!r} stopped the answer: its filter objects", hint="ask in another way"
+            )
         if self._refusal:
-            raise ContentFiltered(f"{self._name!r} refused: {shown(''.join(self._refusal))}")
+            said = shown("".join(self._refusal), self._key)
+            raise ContentFiltered(f"{self._name!r} refused: {said}", hint="ask in another way")
         calls = self._joiner.calls()
         reason = _REASONS.get(self.finish, "tool_use" if calls else "end_turn")
         if reason == "max_tokens":  # the last call may lack its end: then it never was a call

@@ -78,7 +78,7 @@ class OpenAICompatible:
                 hint="try again; if it stays so, is the base URL right?",
             )
         if not reader.begun:
-            kind = shown(reply.content_type or "nothing")
+            kind = shown(reply.content_type or "nothing", self._config.api_key)
             raise Unavailable(
                 f"{self.name!r} answered no event stream, but {kind!r}",
                 hint="is the base URL right? it usually ends in /v1",
@@ -86,8 +86,8 @@ class OpenAICompatible:
         return reader.close()
 
 
-def endpoint(base_url: str) -> str:
+def endpoint(base_url: str, path: str = _PATH) -> str:
     """Where to ask: also for the whole address, as documentations print it, or one with a query."""
     place, mark, query = base_url.partition("?")
     place = place.rstrip("/").removesuffix(_PATH).rstrip("/")
-    return f"{place}{_PATH}{mark}{query}"
+    return f"{place}{path}{mark}{query}"

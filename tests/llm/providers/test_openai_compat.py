@@ -334,3 +334,28 @@ async def test_more_tokens_than_can_be_are_not_counted(server: LlmServer, http: 
     server.script(says("hi", usage=(10**30, 5, 0)))
     done = await events(provider(server, http))
     assert UsageReported(Usage(output_tokens=5, requests=1)) in done
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn(raw=b"x", headers={"content-type": "text/plain-word-key"}),
+        Turn(
+            events=[{"choices": [{"delta": {"refusal": "not for plain-word-key"}}]}], finish="stop"
+        ),
+        Turn(raw=b"data: {plain-word-key\n\n"),
+        Turn(events=[{"error": {"message": "bad plain-word-key"}}]),
+        fails(401, "bad plain-word-key"),
+        fails(302, headers={"location": "http://h/plain-word-key"}),
+    ],
+    ids=["type", "refusal", "garbled", "error", "401", "redirect"],
+)
+async def test_a_key_that_the_server_repeats_is_never_shown(
+    server: LlmServer, http: ModelHttp, turn: Turn
+) -> None:
+    """Nothing about this one looks like a key."""
+    server.script(turn)
+    with pytest.raises(ProviderError) as caught:
+        await events(provider(server, http, Secret("plain-word-key")))
+    assert "***" in str(caught.value)
+    assert "plain-word-key" not in str(caught.value)
