@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -26,6 +27,7 @@ from octo_lab.bus.inbox import Inbox
 from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
 from octo_lab.config.place import Place, find_place
+from octo_lab.config.reload import Reloader
 from octo_lab.config.settings import ProviderSettings, Settings
 from octo_lab.core.errors import Rejected, StorageError
 from octo_lab.core.keys import ChatAddress
@@ -46,7 +48,7 @@ from octo_lab.session.crash_copies import keep_crash_copies
 from octo_lab.session.dialog_commands import DialogCommands
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.grant_commands import GrantCommands
-from octo_lab.session.models import ConfiguredModels, OneModel
+from octo_lab.session.models import ConfiguredModels, ModelSource, OneModel
 from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
 from octo_lab.session.status import StatusDesk, status_text
@@ -75,7 +77,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """Everything a runtime is made of. ``provider`` overrides the settings' choice of model."""
+    """Everything a runtime is made of. ``provider`` overrides the settings' choice of model.
+
+    ``sources`` and ``variables`` say which file each setting and variable came from, ``place``
+    how to read them anew.
+    """
 
     settings: Settings
     workspace: Path
@@ -85,6 +91,9 @@ class Setup:
     tools: Sequence[Tool] = ()
     commands: Sequence[Command] = ()
     provider: Provider | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    place: Place | None = field(default=None, repr=False)
 
 
 def setup_from(
@@ -101,14 +110,19 @@ def setup_from(
 def setup_at(
     place: Place, *, channels: Sequence[Channel] = (), tools: Sequence[Tool] = ()
 ) -> Setup:
-    return Setup(
-        settings=place.settings,
-        workspace=place.workspace,
-        data_folder=place.data_folder,
-        environ=place.environ,
-        channels=channels,
-        tools=tools,
-    )
+    return Setup(**_from_files(place), channels=channels, tools=tools)
+
+
+def _from_files(place: Place) -> dict[str, Any]:
+    return {
+        "settings": place.settings,
+        "workspace": place.workspace,
+        "data_folder": place.data_folder,
+        "environ": place.environ,
+        "sources": place.sources,
+        "variables": place.variables,
+        "place": place,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,15 +164,17 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         lanes = await stack.enter_async_context(stage())
         tools = Registry("tool", (*builtin_tools(), *await _plugins(), *setup.tools))
         models = OneModel(setup.provider) if setup.provider else _configured(setup, http)
+        policy, approvals = _ask_policy(setup), ApprovalDesk(_approval_policy(setup))
         parts = TurnParts(
             database=database,
             owner=owner,
-            policy=_ask_policy(setup),
+            policy=policy,
             models=models,
             tools=tools,
-            desk=ApprovalDesk(ApprovalPolicy(rules={"python": setup.settings.tools.python})),
+            desk=approvals,
             show=Delivery(bus=bus, channels=channels).show,
             attended=partial(_attended, channels),
+            news=_news(setup, partial(_take, setup, http, policy, approvals, models)),
         )
         tell = partial(_tell, bus)
         workers = Workers(parts, tell, _work_policy(setup), lanes=lanes, shows=shows)
@@ -257,10 +273,41 @@ async def _plugins() -> tuple[Tool, ...]:
 
 
 def _configured(setup: Setup, http: ModelHttp) -> ConfiguredModels:
+    return ConfiguredModels(_model_setup(setup, http), builtin_providers())
+
+
+def _model_setup(setup: Setup, http: ModelHttp) -> ModelSetup:
     settings = setup.settings
     facts = {name: _facts(provider) for name, provider in settings.providers.items()}
-    models = ModelSetup(http=http, model=settings.model, providers=facts, environ=setup.environ)
-    return ConfiguredModels(models, builtin_providers())
+    return ModelSetup(
+        http=http,
+        model=settings.model,
+        providers=facts,
+        environ=setup.environ,
+        sources=setup.sources,
+        variables=setup.variables,
+    )
+
+
+def _news(setup: Setup, take: Callable[[Place], None]) -> Callable[[], str]:
+    """What looks before each turn whether the settings have changed, if they came from files."""
+    return Reloader(setup.place, take).news if setup.place else str
+
+
+def _take(
+    setup: Setup,
+    http: ModelHttp,
+    policy: AskPolicy,
+    approvals: ApprovalDesk,
+    models: ModelSource,
+    place: Place,
+) -> None:
+    """Let the running parts go on with other settings."""
+    now = replace(setup, **_from_files(place))
+    policy.take(_ask_policy(now))
+    approvals.policy = _approval_policy(now)
+    if isinstance(models, ConfiguredModels):
+        models.connect(_model_setup(now, http))
 
 
 def _facts(provider: ProviderSettings) -> ProviderFacts:
@@ -283,6 +330,10 @@ def _ask_policy(setup: Setup) -> AskPolicy:
         deny=settings.tools.deny,
         history=settings.session.history,
     )
+
+
+def _approval_policy(setup: Setup) -> ApprovalPolicy:
+    return ApprovalPolicy(rules={"python": setup.settings.tools.python})
 
 
 def _work_policy(setup: Setup) -> WorkPolicy:

@@ -38,7 +38,7 @@ def ask_control(control: Control, workspace: Path | None) -> tuple[str, ControlR
 def show_status(*, as_json: bool, workspace: Path | None) -> Outcome:
     place, reply = ask_control(GetStatus(), workspace)
     if not isinstance(reply, Status):
-        return _refused(reply)
+        return refused(reply)
     if as_json:
         sys.stdout.write(json.dumps({"answered_by": place, **reply_json(reply)}) + "\n")
     else:
@@ -49,7 +49,7 @@ def show_status(*, as_json: bool, workspace: Path | None) -> Outcome:
 def show_sessions(query: str, *, as_json: bool, workspace: Path | None) -> Outcome:
     _, reply = ask_control(GetSessions(query=query), workspace)
     if not isinstance(reply, SessionList):
-        return _refused(reply)
+        return refused(reply)
     if as_json:
         sys.stdout.write(json.dumps(reply_json(reply)) + "\n")
         return Outcome()
@@ -72,8 +72,8 @@ def _status_rows(place: str, status: Status) -> list[tuple[str, str]]:
     usage = status.usage
     rows = [
         ("answered by", place),
-        ("model", status.model),
-        ("provider", " ".join(filter(None, [status.provider, status.provider_note]))),
+        *_model_rows(status),
+        ("note", status.provider_note),
         ("session", status.title or status.session),
         ("context", f"{status.context_tokens} of {status.context_window} tokens"),
         ("used", f"{usage.input_tokens} in, {usage.output_tokens} out"),
@@ -85,11 +85,17 @@ def _status_rows(place: str, status: Status) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
+def _model_rows(status: Status) -> list[tuple[str, str]]:
+    if status.sources:
+        return list(status.sources.items())
+    return [("model", status.model), ("provider", status.provider)]
+
+
 def _print_rows(rows: list[tuple[str, str]]) -> None:
     for name, value in rows:
         sys.stdout.write(f"{name:<11}  {printable(value)}\n")
 
 
-def _refused(reply: ControlReply) -> Outcome:
+def refused(reply: ControlReply) -> Outcome:
     text, hint = getattr(reply, "text", "No answer"), getattr(reply, "hint", "")
     return Outcome(code=FAILED, error=text, hint=hint)

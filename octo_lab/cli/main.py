@@ -160,6 +160,24 @@ def sessions(
 
 
 @app.command()
+def models(as_json: Json = False, workspace: Workspace = None) -> None:
+    """List the models of the connected servers."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.providers import show_models
+
+    raise typer.Exit(guarded(lambda: show_models(as_json=as_json, workspace=workspace)))
+
+
+@app.command()
+def providers(as_json: Json = False, workspace: Workspace = None) -> None:
+    """Show where models can come from: keys (masked), base URLs, and who set them."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.providers import show_providers
+
+    raise typer.Exit(guarded(lambda: show_providers(as_json=as_json, workspace=workspace)))
+
+
+@app.command()
 def doctor(as_json: Json = False, workspace: Workspace = None) -> None:
     """Check what octo_lab needs on this machine."""
     from octo_lab.cli.boundary import guarded

@@ -14,10 +14,17 @@ from octo_lab.core.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
+    """``sources`` names the file of each setting, ``variables`` that of each from a ``.env``."""
+
     workspace: Path
     data_folder: Path
     settings: Settings
     environ: Mapping[str, str] = field(repr=False)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+    process: Mapping[str, str] = field(default_factory=dict, repr=False)
+    config: Path | None = None
 
 
 def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None = None) -> Place:
@@ -35,4 +42,14 @@ def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None =
         data_folder=data_folder(workspace, loaded.environ),
         settings=loaded.settings,
         environ=loaded.environ,
+        sources=loaded.sources,
+        variables=loaded.variables,
+        files=loaded.files,
+        process=environ,
+        config=config,
     )
+
+
+def find_place_again(place: Place) -> Place:
+    """The same place with its files read anew; raises ConfigError."""
+    return find_place(place.workspace, place.process, config=place.config)

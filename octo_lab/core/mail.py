@@ -131,6 +131,13 @@ class GetStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GetProviders:
+    """The providers that can be used; each is asked for its models for ``patience`` seconds."""
+
+    patience: float = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GetCommands:
     """The slash commands this channel may use."""
 
@@ -160,6 +167,7 @@ Control = (
     | GetSessions
     | GetHistory
     | GetStatus
+    | GetProviders
     | GetCommands
     | EditSession
     | UseCassette
@@ -220,7 +228,11 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The state of the runtime as seen from one chat; tokens are of the current dialog."""
+    """The state of the runtime as seen from one chat; tokens are of the current dialog.
+
+    ``sources`` says of the model, the provider, its base URL and key which value won and where
+    it came from, secrets masked.
+    """
 
     session: str
     title: str
@@ -236,6 +248,31 @@ class Status:
     data_folder: str
     running: int
     models: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderInfo:
+    """One provider. ``state`` is ``reached``, ``refused``, ``not reached``, ``not checked``,
+    ``not connected`` (something is missing) or ``built in``; ``base_url`` and ``key`` say where
+    they came from, the key masked; ``note`` is what is wrong.
+    """
+
+    name: str
+    state: str
+    base_url: str = ""
+    key: str = ""
+    models: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderList:
+    """``current``: the provider and model a new dialog would use, as ``provider/model``."""
+
+    providers: tuple[ProviderInfo, ...]
+    current: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,4 +288,4 @@ class CommandList:
     commands: tuple[CommandInfo, ...]
 
 
-ControlReply = Told | SessionList | History | Status | CommandList
+ControlReply = Told | SessionList | History | Status | ProviderList | CommandList

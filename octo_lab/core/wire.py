@@ -25,10 +25,12 @@ from octo_lab.core.mail import (
     EditSession,
     GetCommands,
     GetHistory,
+    GetProviders,
     GetSessions,
     GetStatus,
     History,
     OutboundMessage,
+    ProviderList,
     RunCommand,
     SessionList,
     Settle,
@@ -45,11 +47,18 @@ _CONTROLS: dict[str, type[Any]] = {
     "sessions": GetSessions,
     "history": GetHistory,
     "status": GetStatus,
+    "providers": GetProviders,
     "commands": GetCommands,
     "edit_session": EditSession,
     "cassette": UseCassette,
 }
-_KINDS = {"Told": "told", "SessionList": "sessions", "Status": "status", "CommandList": "commands"}
+_KINDS = {
+    "Told": "told",
+    "SessionList": "sessions",
+    "Status": "status",
+    "ProviderList": "providers",
+    "CommandList": "commands",
+}
 
 
 def decode_control(name: str, args: Json) -> Control:
@@ -97,7 +106,7 @@ def prepare() -> None:
 
 @cache
 def _adapters() -> dict[str, TypeAdapter[Any]]:
-    kinds = (*_CONTROLS.values(), AskOptions, Told, SessionList, Status, CommandList)
+    kinds = (*_CONTROLS.values(), AskOptions, Told, SessionList, Status, ProviderList, CommandList)
     return {kind.__name__: TypeAdapter(kind) for kind in kinds}
 
 

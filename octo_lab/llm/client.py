@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,12 +36,13 @@ class HttpTimeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpCall:
-    """One POST of JSON to a model server; ``provider`` and ``model`` name it in errors."""
+    """A request to a model server, a POST of JSON; ``provider`` and ``model`` name it in errors."""
 
     provider: str
     model: str
     url: str
-    body: bytes = field(repr=False)
+    body: bytes = field(default=b"", repr=False)
+    method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     api_key: Secret | None = None
 
@@ -113,6 +114,11 @@ class ModelHttp:
     def replaying(self) -> bool:
         return isinstance(self._tape, Player)
 
+    async def get(self, call: HttpCall, patience: float) -> bytes:
+        """A small answer to a GET, which no cassette keeps; raises as ``stream`` does."""
+        async with self.stream(replace(call, method="GET")) as reply:
+            return b"".join(await reply.rest(patience))
+
     @asynccontextmanager
     async def stream(self, call: HttpCall) -> AsyncGenerator[HttpReply]:
         """Send the call and open its answer; leaving closes the connection at once.
@@ -124,8 +130,9 @@ class ModelHttp:
         pool = await self._pool(call.url)
         pool.streams += 1
         begun = False
+        tape = self._tape if call.method == "POST" else None
         try:
-            async with pool.client.stream("POST", call.url, **_request(call, self._tape)) as got:
+            async with pool.client.stream(call.method, call.url, **_request(call, tape)) as got:
                 if not got.is_success:
                     raise await _refusal(call, got)
                 begun = True

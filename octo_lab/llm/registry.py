@@ -7,6 +7,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
+from urllib.parse import urlsplit
 
 from octo_lab.core.errors import ConfigError, UsageError
 from octo_lab.core.registry import Registry
@@ -38,6 +40,7 @@ OFFLINE_NOTE = (
     "set OPENAI_API_KEY or OPENAI_BASE_URL to connect one."
 )
 _REPLAY_URL = "http://cassette.invalid/v1"
+Chooser = Literal["name", "config", "provider", "server", "default"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,27 +54,54 @@ class ProviderFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSetup:
-    """What a choice of model depends on; ``model`` is the configured one."""
+    """What a choice of model depends on; ``model`` is the configured one.
+
+    ``sources`` names the file of each configured key, ``variables`` that of each variable that
+    came from a ``.env`` file; what a source is not known of came from elsewhere.
+    """
 
     http: ModelHttp
     model: str | None = None
     providers: Mapping[str, ProviderFacts] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """The provider and model that were meant; ``note`` is one line for the user, or ''."""
+    """The provider and model that were meant; ``note`` is one line for the user, or ''.
+
+    ``chosen_by`` says who named the model; ``others`` are providers that might have been taken.
+    """
 
     entry: ProviderEntry
     model: str
     config: ProviderConfig
     note: str = ""
+    chosen_by: Chooser = "name"
+    others: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """As it is written: ``provider/model``."""
         return f"{self.entry.name}/{self.model}"
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nobody named a model, so that a server of one's own should be asked."""
+        return self.chosen_by == "default" and bool(self.config.base_url) and not self.official
+
+    @property
+    def official(self) -> bool:
+        """Whether it is the vendor's own server, whose usual model is known to be there."""
+        host = urlsplit(self.config.base_url).hostname
+        return self.entry.needs_key and host == urlsplit(self.entry.base_url).hostname
+
+    def with_model(self, model: str, note: str = "") -> ModelChoice:
+        """The same with the model that the server named."""
+        config = replace(self.config, model=model)
+        return replace(self, model=model, config=config, note=note, chosen_by="server")
 
 
 def builtin_providers() -> Registry[ProviderEntry]:
@@ -89,18 +119,33 @@ def resolve_model(
     """What ``name`` means: ``provider/model``, ``provider``, or a bare model that can be detected.
 
     ``None`` takes the configured model, else the first provider with a key or a base URL in
-    config or environment, else ``offline`` with a note. Raises UsageError for an unknown name,
-    ConfigError for a known one that lacks its key or base URL.
+    config, in its order, or in the environment, else ``offline`` with a note. Raises UsageError
+    for an unknown name, ConfigError for a known one that lacks its key or base URL.
     """
-    entries = [*registry, *_configured(setup, registry)]
     wanted = name or setup.model
     if wanted:
-        entry, model = _named(wanted.strip(), entries, setup)
-        return _choice(entry, model, setup)
-    connected = next((entry for entry in entries if _connected(entry, setup)), None)
-    if connected is not None:
-        return _choice(connected, "", setup)
+        entry, model = _named(wanted.strip(), _entries(setup, registry), setup)
+        return _choice(entry, model, setup, by="name" if name else "config")
+    connected = connected_providers(setup, registry)
+    if connected:
+        others = tuple(entry.name for entry in connected[1:])
+        return replace(_choice(connected[0], "", setup), others=others)
     return replace(_choice(registry[offline.NAME], "", setup), note=OFFLINE_NOTE)
+
+
+def connected_providers(
+    setup: ModelSetup, registry: Registry[ProviderEntry]
+) -> list[ProviderEntry]:
+    """Those with a key or a base URL of the user's: the configured ones first, in their order."""
+    entries = _entries(setup, registry)
+    configured = [entry for name in setup.providers if (entry := _find(name, entries))]
+    ordered = {entry.name: entry for entry in (*configured, *entries)}
+    return [entry for entry in ordered.values() if _connected(entry, setup)]
+
+
+def provider_choice(entry: ProviderEntry, setup: ModelSetup) -> ModelChoice:
+    """How the provider is reached when no model is named; raises ConfigError."""
+    return _choice(entry, "", setup)
 
 
 def replay_model(header: CassetteHeader, http: ModelHttp) -> ModelChoice:
@@ -111,6 +156,10 @@ def replay_model(header: CassetteHeader, http: ModelHttp) -> ModelChoice:
         name=header.provider, model=header.model, http=http, base_url=_REPLAY_URL
     )
     return ModelChoice(entry=entry, model=header.model, config=config)
+
+
+def _entries(setup: ModelSetup, registry: Registry[ProviderEntry]) -> list[ProviderEntry]:
+    return [*registry, *_configured(setup, registry)]
 
 
 def _configured(setup: ModelSetup, registry: Registry[ProviderEntry]) -> Iterator[ProviderEntry]:
@@ -174,15 +223,14 @@ def _unknown(wanted: str, provider: str, entries: list[ProviderEntry]) -> UsageE
     return UsageError(f"No provider is known for the model {wanted!r}", hint=hint)
 
 
-def _choice(entry: ProviderEntry, model: str, setup: ModelSetup) -> ModelChoice:
+def _choice(
+    entry: ProviderEntry, model: str, setup: ModelSetup, *, by: Chooser = "name"
+) -> ModelChoice:
     facts = setup.providers.get(entry.name, ProviderFacts())
-    model = model or facts.default_model or entry.default_model
+    if not model:
+        by = "provider" if facts.default_model else "default"
     own = _own_url(entry, setup)
     key = _key(entry, setup)
-    if not model:
-        raise ConfigError(
-            f"The provider {entry.name!r} needs a model", hint=f"write {entry.name}/MODEL"
-        )
     if entry.base_url_env and not (own or entry.base_url):
         raise ConfigError(
             f"The provider {entry.name!r} needs a base URL",
@@ -193,6 +241,7 @@ def _choice(entry: ProviderEntry, model: str, setup: ModelSetup) -> ModelChoice:
             f"No key for {entry.name!r}",
             hint=f"set {entry.api_key_env}, or providers.{entry.name}.api_key in the config",
         )
+    model = model or facts.default_model or entry.default_model
     config = ProviderConfig(
         name=entry.name,
         model=model,
@@ -200,13 +249,16 @@ def _choice(entry: ProviderEntry, model: str, setup: ModelSetup) -> ModelChoice:
         base_url=(own or entry.base_url).rstrip("/"),
         api_key=key,
     )
-    return ModelChoice(entry=entry, model=model, config=config)
+    return ModelChoice(entry=entry, model=model, config=config, chosen_by=by)
 
 
 def _connected(entry: ProviderEntry, setup: ModelSetup) -> bool:
+    if _own_url(entry, setup):
+        return True
     facts = setup.providers.get(entry.name, ProviderFacts())
-    ready = bool(_own_url(entry, setup) or (entry.api_key_env and _key(entry, setup)))
-    return ready and bool(facts.default_model or entry.default_model)
+    if entry.needs_key:
+        return bool(entry.api_key_env and _key(entry, setup))
+    return bool(facts.default_model and (entry.base_url or entry.name == offline.NAME))
 
 
 def _own_url(entry: ProviderEntry, setup: ModelSetup) -> str:

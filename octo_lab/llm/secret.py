@@ -19,8 +19,8 @@ class Secret:
 
     @property
     def masked(self) -> str:
-        """Enough to recognise a long key by: its last four characters."""
-        return f"…{self._value[-4:]}" if len(self._value) >= 16 else "…"
+        """Enough to recognise a long key by: its first three and last two characters."""
+        return f"{self._value[:3]}…{self._value[-2:]}" if len(self._value) >= 16 else "…"
 
     def __repr__(self) -> str:
         return f"Secret({self.masked!r})"

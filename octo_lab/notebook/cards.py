@@ -10,7 +10,7 @@ from pathlib import Path
 
 from IPython.display import publish_display_data as _publish_display_data
 
-from octo_lab.core.mail import Status
+from octo_lab.core.mail import ProviderInfo, ProviderList, Status
 from octo_lab.notebook.panels.widget import is_built
 from octo_lab.notebook.render_markdown import markdown_html
 
@@ -34,7 +34,7 @@ def status_rows(status: Status, gateway: str) -> Rows:
     share = f" ({used / window:.0%})" if window else ""
     usage = status.usage
     return [
-        ("model", f"{status.model} ({status.provider})"),
+        *(status.sources.items() or [("model", f"{status.model} ({status.provider})")]),
         *([("note", status.provider_note)] if status.provider_note else []),
         ("session", status.title or "new"),
         ("context", f"{used:,} of {window:,} tokens{share}"),
@@ -53,15 +53,41 @@ def status_card(status: Status, gateway: str) -> str:
     return "**Octo**\n\n" + _table(status_rows(status, gateway))
 
 
-def models_card(status: Status, _: str) -> str:
-    known = [f"- `{name}`" for name in status.models]
-    return "\n".join([f"Now: `{status.model}` ({status.provider})", "", *known])
+def models_card(listed: ProviderList) -> str:
+    """The models of each provider that can be used, and why a server named none."""
+    rows = [
+        (info.name, ", ".join(f"`{name}`" for name in info.models) or state_words(info))
+        for info in listed.providers
+        if info.state != "not connected"
+    ]
+    return "\n\n".join(filter(None, [_now(listed), _table(rows), listed.note]))
 
 
-def providers_card(status: Status, _: str) -> str:
-    names = sorted({name.partition("/")[0] for name in status.models if "/" in name})
-    note = f"\n\n{status.provider_note}" if status.provider_note else ""
-    return f"Now: `{status.provider}`. Ready: {', '.join(names) or status.provider}.{note}"
+def providers_card(listed: ProviderList) -> str:
+    rows = [
+        (
+            info.name,
+            "; ".join(
+                f"{name}: {value}"
+                for name, value in (
+                    ("state", state_words(info)),
+                    ("base URL", info.base_url),
+                    ("key", info.key),
+                )
+                if value
+            ),
+        )
+        for info in listed.providers
+    ]
+    return "\n\n".join(filter(None, [_now(listed), _table(rows), listed.note]))
+
+
+def state_words(info: ProviderInfo) -> str:
+    return f"{info.state}: {info.note}" if info.note else info.state
+
+
+def _now(listed: ProviderList) -> str:
+    return f"Now: `{listed.current}`" if listed.current else "No model can be used."
 
 
 def doctor_card(status: Status, gateway: str) -> str:

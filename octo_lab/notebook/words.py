@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from octo_lab.core.errors import OctoError, UsageError
-from octo_lab.core.mail import Control, ControlReply, GetStatus, RunCommand, Status, Told
+from octo_lab.core.mail import (
+    Control,
+    ControlReply,
+    GetProviders,
+    GetStatus,
+    ProviderList,
+    RunCommand,
+    Status,
+    Told,
+)
 from octo_lab.notebook.cards import (
     doctor_card,
     models_card,
@@ -21,9 +30,11 @@ from octo_lab.session.commands import is_command
 _CARDS: Mapping[str, Callable[[Status, str], str]] = {
     "": status_card,
     "status": status_card,
+    "doctor": doctor_card,
+}
+_LISTS: Mapping[str, Callable[[ProviderList], str]] = {
     "models": models_card,
     "providers": providers_card,
-    "doctor": doctor_card,
 }
 
 
@@ -44,6 +55,8 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
         return HELP
     if text in _CARDS and not set(parsed.given) - {"raw"}:
         said = _card(controls, _CARDS[text])
+    elif text in _LISTS and not set(parsed.given) - {"raw"}:
+        said = _list(controls, _LISTS[text])
     elif is_command(text):
         said = _done(controls.control(RunCommand(line=text)))
     else:
@@ -57,6 +70,13 @@ def _card(controls: Controls, card: Callable[[Status, str], str]) -> str:
     if not isinstance(reply, Status):
         raise OctoError(_done(reply))
     return card(reply, controls.gateway_word)
+
+
+def _list(controls: Controls, card: Callable[[ProviderList], str]) -> str:
+    reply = controls.control(GetProviders())
+    if not isinstance(reply, ProviderList):
+        raise OctoError(_done(reply))
+    return card(reply)
 
 
 def _done(reply: ControlReply) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from octo_lab.core.errors import UsageError
+from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import (
     CommandList,
@@ -14,9 +14,11 @@ from octo_lab.core.mail import (
     EditSession,
     GetCommands,
     GetHistory,
+    GetProviders,
     GetSessions,
     GetStatus,
     History,
+    ProviderList,
     RunCommand,
     SessionInfo,
     SessionList,
@@ -26,6 +28,7 @@ from octo_lab.core.mail import (
     UseCassette,
 )
 from octo_lab.core.turns import TurnSnapshot
+from octo_lab.llm.model_lists import PATIENCE
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.commands import Commands
 from octo_lab.session.dialog_commands import stop_current
@@ -66,6 +69,8 @@ class Controls:
                 return CommandList(commands=self.commands.infos(address.channel))
             case GetStatus():
                 return await self.desk.status(address)
+            case GetProviders(patience=patience):
+                return await self._providers(min(max(patience, 0.0), PATIENCE))
             case UseCassette() as cassette:
                 return await self._cassette(cassette)
             case other:
@@ -151,6 +156,14 @@ class Controls:
         await self.dialogs.delete(session)
         self.approvals.forget(session.id)
         return Told(text="Deleted.")
+
+    async def _providers(self, patience: float) -> ProviderList:
+        found = await self.models.providers(patience)
+        try:
+            chosen = await self.models.choose(None, patience)
+        except OctoError as exc:
+            return ProviderList(providers=found, note=str(exc))
+        return ProviderList(providers=found, current=chosen.name, note=chosen.note)
 
     async def _cassette(self, wanted: UseCassette) -> Told:
         if wanted.mode != "off" and not wanted.path:

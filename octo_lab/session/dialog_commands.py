@@ -92,11 +92,11 @@ class DialogCommands:
     async def model(self, call: CommandCall) -> Told:
         session = await self.dialogs.current(call.address)
         if not call.args:
-            chosen = self.models.choose(session.model if session else None)
+            chosen = await self.models.choose(session.model if session else None)
             known = ", ".join(f"`{name}`" for name in self.models.names())
             return Told(text="\n".join(filter(None, [f"`{chosen.name}`", chosen.note, known])))
         name = None if call.args == USUAL else call.args
-        chosen = self.models.choose(name)
+        chosen = await self.models.choose(name)
         session = session or await self.dialogs.new(call.address)
         await self.dialogs.use_model(session, name)
         return Told(text=f"This dialog now uses `{chosen.name}`.")

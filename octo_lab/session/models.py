@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from octo_lab.core.errors import OctoError, UsageError
+from octo_lab.core.errors import Unavailable, UsageError
+from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.registry import Registry
-from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.entry import ProviderConfig, ProviderEntry
+from octo_lab.llm.model_lists import PATIENCE, ModelLists, NamesModels, pick
+from octo_lab.llm.origins import connection
 from octo_lab.llm.provider import Provider
+from octo_lab.llm.providers import offline
 from octo_lab.llm.registry import (
     ModelChoice,
     ModelSetup,
+    connected_providers,
     open_model,
+    provider_choice,
     replay_model,
     resolve_model,
 )
+from octo_lab.llm.survey import survey
 
 OPEN_MODELS = 32
 CassetteMode = Literal["record", "replay", "off"]
@@ -24,10 +32,14 @@ CassetteMode = Literal["record", "replay", "off"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenModel:
-    """A provider ready for use; ``note`` is one line about why it was chosen, if that matters."""
+    """A provider ready for use; ``note`` is one line about why it was chosen, if that matters.
+
+    ``choice`` is what the registry made it of, if it did.
+    """
 
     provider: Provider
     note: str = ""
+    choice: ModelChoice | None = None
 
     @property
     def name(self) -> str:
@@ -37,8 +49,19 @@ class ChosenModel:
 class ModelSource(Protocol):
     """Turns the name a person gave into a model."""
 
-    def choose(self, name: str | None) -> ChosenModel:
-        """The model called ``name`` (``None``: the usual one); raises ConfigError, UsageError."""
+    async def choose(self, name: str | None, patience: float = PATIENCE) -> ChosenModel:
+        """The model called ``name`` (``None``: the usual one); raises OctoErrors.
+
+        Where nobody named a model, its server is asked, for at most ``patience`` seconds.
+        """
+        ...
+
+    def connection(self, chosen: ChosenModel) -> Mapping[str, str]:
+        """Which source won for the model, its provider, base URL and key; no secret in it."""
+        ...
+
+    async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
+        """Those that can be used, each asked for its models for at most so many seconds."""
         ...
 
     def names(self) -> tuple[str, ...]:
@@ -56,11 +79,17 @@ class OneModel:
 
     provider: Provider
 
-    def choose(self, name: str | None) -> ChosenModel:
+    async def choose(self, name: str | None, patience: float = PATIENCE) -> ChosenModel:
         return ChosenModel(provider=self.provider)
 
+    def connection(self, chosen: ChosenModel) -> Mapping[str, str]:
+        return {}
+
+    async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
+        return (ProviderInfo(name=self.provider.name, state="built in", models=self.names()),)
+
     def names(self) -> tuple[str, ...]:
-        return (self.choose(None).name,)
+        return (ChosenModel(provider=self.provider).name,)
 
     async def use_cassette(self, mode: CassetteMode, path: Path) -> None:
         raise UsageError("Only a configured model can be recorded or replayed")
@@ -73,14 +102,49 @@ class ConfiguredModels:
         self._setup = setup
         self._registry = registry
         self._tape: ModelChoice | None = None
-        self._opened: dict[str, Provider] = {}
+        self._opened: dict[ProviderConfig, Provider] = {}
+        self._lists = ModelLists()
 
-    def choose(self, name: str | None) -> ChosenModel:
+    async def choose(self, name: str | None, patience: float = PATIENCE) -> ChosenModel:
         choice = self._tape or resolve_model(name, self._setup, self._registry)
-        return ChosenModel(provider=self._open(choice), note=choice.note)
+        if choice.undecided and choice is not self._tape:
+            choice = await self._decided(choice, patience)
+        return ChosenModel(provider=self._open(choice), note=choice.note, choice=choice)
+
+    async def _decided(self, choice: ModelChoice, patience: float) -> ModelChoice:
+        """A server that cannot be reached may be back when the turn asks it: it says so then."""
+        try:
+            models = await self._lists.of(choice.config, patience)
+        except Unavailable:
+            if choice.model:
+                return choice
+            raise
+        picked = pick(choice.entry.name, models, choice.model)
+        return choice.with_model(picked.model, picked.note)
+
+    def connection(self, chosen: ChosenModel) -> Mapping[str, str]:
+        if chosen.choice is None or chosen.choice is self._tape:
+            return {}
+        return connection(chosen.choice, self._setup)
+
+    async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
+        return await survey(self._setup, self._registry, self._lists, patience)
 
     def names(self) -> tuple[str, ...]:
-        return tuple(name for entry in self._registry for name in self._usable(entry))
+        connected = connected_providers(self._setup, self._registry)
+        choices = [provider_choice(entry, self._setup) for entry in connected]
+        names = [name for choice in choices for name in self._offered(choice)]
+        return (*names, f"{offline.NAME}/{offline.MODEL}")
+
+    def _offered(self, choice: ModelChoice) -> tuple[str, ...]:
+        """The usual model, unless only the server knows one, and what it said it has."""
+        known = self._lists.known(choice.config)
+        usual = () if choice.undecided else (choice.model,)
+        return tuple(f"{choice.entry.name}/{m}" for m in dict.fromkeys((*usual, *known)))
+
+    def connect(self, setup: ModelSetup) -> None:
+        """From the next choice on, other settings and variables."""
+        self._setup = setup
 
     async def use_cassette(self, mode: CassetteMode, path: Path) -> None:
         http = self._setup.http
@@ -95,15 +159,12 @@ class ConfiguredModels:
 
     def _open(self, choice: ModelChoice) -> Provider:
         """An adapter is made once per model, because making it costs more than using it."""
-        found = self._opened.get(choice.name)
+        found = self._opened.get(choice.config)
         if found is None:
             if len(self._opened) >= OPEN_MODELS:
                 self._opened.clear()
-            found = self._opened[choice.name] = open_model(choice)
+            found = open_model(choice)
+            if choice.config.base_url:
+                found = NamesModels(found, choice.config, self._lists)
+            self._opened[choice.config] = found
         return found
-
-    def _usable(self, entry: ProviderEntry) -> tuple[str, ...]:
-        try:
-            return (resolve_model(entry.name, self._setup, self._registry).name,)
-        except OctoError:
-            return ()

@@ -55,7 +55,8 @@ async def begin(
     parts: TurnParts, job: Job, stopper: Stopper
 ) -> tuple[RunningTurn, list[TurnRecord]]:
     """Store the question, durable from here on; raises OctoError when it cannot be asked."""
-    model = parts.models.choose(job.message.options.model or job.session.model)
+    news = parts.news()
+    model = await parts.models.choose(job.message.options.model or job.session.model)
     new = _new_turn(job, model)
 
     def store(db: Connection) -> tuple[TurnRow, list[TurnRecord]]:
@@ -69,7 +70,9 @@ async def begin(
 
     row, past = await parts.database.run(store)
     controller = TurnController(_facts(job, row, model))
-    turn = RunningTurn(job=job, row=row, model=model, controller=controller, stopper=stopper)
+    turn = RunningTurn(
+        job=job, row=row, model=model, controller=controller, stopper=stopper, news=news
+    )
     return turn, past
 
 
@@ -124,7 +127,8 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRec
     tools = parts.policy.tools_for(turn.job.message, parts.tools)
     asked, context = turn_input(turn.job.message, tools, past, turn.model.provider.model)
     emit = turn.controller.emit
-    for note in (turn.model.note if turn.row.parent is None else "", context.note):
+    first = turn.model.note if turn.row.parent is None else ""
+    for note in (turn.news, first, context.note):
         if note:
             emit(Noticed(note))
     agent = agent_for(parts, turn, tools)

@@ -20,6 +20,8 @@ from octo_lab.storage.turns import TurnRecord, load_turns
 from octo_lab.tools.policy import select_tools
 from octo_lab.tools.tool import Tool
 
+GLANCE = 0.3  # seconds a server may take to say which models it has
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusDesk:
@@ -36,7 +38,7 @@ class StatusDesk:
     async def status(self, address: ChatAddress) -> Status:
         session = await self.dialogs.current(address)
         turns = await self._turns(session)
-        chosen, note = self._model(session)
+        chosen, note = await self._model(session)
         context = _context(turns, session.cursor if session else None)
         return Status(
             session=str(session.key) if session else "",
@@ -53,6 +55,7 @@ class StatusDesk:
             data_folder=self.data_folder,
             running=len(self.workers.running),
             models=self.models.names(),
+            sources=self.models.connection(chosen) if chosen else {},
         )
 
     async def _turns(self, session: SessionRow | None) -> list[TurnRecord]:
@@ -62,9 +65,9 @@ class StatusDesk:
             lambda db: load_turns(db, session.id, context_only=False)
         )
 
-    def _model(self, session: SessionRow | None) -> tuple[ChosenModel | None, str]:
+    async def _model(self, session: SessionRow | None) -> tuple[ChosenModel | None, str]:
         try:
-            chosen = self.models.choose(session.model if session else None)
+            chosen = await self.models.choose(session.model if session else None, GLANCE)
         except OctoError as exc:
             return None, str(exc)
         return chosen, chosen.note
@@ -88,7 +91,8 @@ def status_text(status: Status) -> str:
     """The status in a few lines of Markdown."""
     used, window = status.context_tokens, status.context_window
     rows = {
-        "model": f"{status.provider}/{status.model}" if status.model else "none",
+        **({} if status.sources else {"model": _plain_model(status)}),
+        **status.sources,
         "note": status.provider_note,
         "session": status.title or status.session or "none yet",
         "context": f"{used:,} of {window:,} tokens",
@@ -100,3 +104,7 @@ def status_text(status: Status) -> str:
         "running": f"{status.running} turns",
     }
     return "\n".join(f"- {name}: {value}" for name, value in rows.items() if value)
+
+
+def _plain_model(status: Status) -> str:
+    return f"{status.provider}/{status.model}" if status.model else "none"

@@ -56,7 +56,8 @@ class LlmServer:
 
     ``answers`` are used in order, one a request; then ``then`` answers for ever. A request that
     the vendor would refuse gets the vendor's 400 and uses no answer. With ``api_key`` any other
-    key gets 401; with ``models`` any other model gets 404.
+    key gets 401; with ``models`` any other model gets 404. ``lists=False`` has no list of models;
+    ``listed`` counts how often the list was asked for.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class LlmServer:
         then: Answer = echo,
         api_key: str | None = None,
         models: Sequence[str] = (),
+        lists: bool = True,
         port: int = 0,
     ) -> None:
         self.requests: list[Received] = []
@@ -72,6 +74,8 @@ class LlmServer:
         self.refused: list[str] = []
         self.api_key = api_key
         self.models = tuple(models)
+        self.lists = lists
+        self.listed = 0
         self._answers = deque(answers)
         self._then = then
         self._changed = threading.Condition()
@@ -137,9 +141,15 @@ class LlmServer:
             self.disconnects.append(disconnect)
             self._changed.notify_all()
 
-    def _refusal(self, received: Received) -> Turn | None:
-        if self.api_key and received.headers.get("authorization") != f"Bearer {self.api_key}":
+    def key_refusal(self, headers: dict[str, str]) -> Turn | None:
+        if self.api_key and headers.get("authorization") != f"Bearer {self.api_key}":
             return fails(401, "Incorrect API key provided.", code="invalid_api_key")
+        return None
+
+    def _refusal(self, received: Received) -> Turn | None:
+        refusal = self.key_refusal(received.headers)
+        if refusal is not None:
+            return refusal
         if not received.path.endswith("/chat/completions"):
             return fails(404, f"Invalid URL (POST {received.path})")
         problem = request_problem(received.body)
@@ -225,7 +235,7 @@ class _Connection(asyncio.Protocol):
 
     def _serve(self, start: list[str], headers: dict[str, str], body: bytes) -> None:
         if start[0] == "GET":
-            self._send(Turn(raw=self._model_list(), headers=_JSON, delay=None), {})
+            self._send(self._model_list(headers), {})
             return
         received = Received(
             path=start[1],
@@ -236,11 +246,17 @@ class _Connection(asyncio.Protocol):
         )
         self._send(self._server.answer(received), received.body)
 
-    def _model_list(self) -> bytes:
-        names = self._server.models or ("scripted",)
-        return json.dumps(
-            {"object": "list", "data": [{"id": n, "object": "model"} for n in names]}
-        ).encode()
+    def _model_list(self, headers: dict[str, str]) -> Turn:
+        server = self._server
+        server.listed += 1
+        refusal = server.key_refusal(headers)
+        if refusal is not None:
+            return refusal
+        if not server.lists:
+            return fails(404, "Not Found")
+        data = [{"id": n, "object": "model"} for n in server.models or ("scripted",)]
+        raw = json.dumps({"object": "list", "data": data}).encode()
+        return Turn(raw=raw, headers=_JSON, delay=None)
 
     def _send(self, turn: Turn, request: Json) -> None:
         out = _Outgoing(turn=turn, request=len(self._server.requests) - 1)

@@ -17,6 +17,7 @@ from octo_lab.core.mail import (
     ControlReply,
     History,
     OutboundMessage,
+    ProviderList,
     SessionList,
     Status,
     Told,
@@ -36,6 +37,7 @@ _REPLIES: dict[str, TypeAdapter[Any]] = {
     "told": TypeAdapter(Told),
     "sessions": TypeAdapter(SessionList),
     "status": TypeAdapter(Status),
+    "providers": TypeAdapter(ProviderList),
     "commands": TypeAdapter(CommandList),
 }
 

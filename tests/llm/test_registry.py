@@ -119,7 +119,6 @@ def test_offline_says_what_it_is_when_nobody_chose_it() -> None:
         ("qwen", KEYED, UsageError, "write it as provider/model"),
         ("gpt-4o", {}, ConfigError, "set OPENAI_API_KEY"),
         ("vllm/x", {}, ConfigError, "set VLLM_BASE_URL"),
-        ("vllm", {"VLLM_BASE_URL": "http://h/v1"}, ConfigError, "write vllm/MODEL"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_next_step(
