@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import typing
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -24,12 +26,14 @@ DOTENV = ".env"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """``sources`` names the file of each set key, ``default`` for the others; ``environ`` are the
-    variables (never exported), ``variables`` the file of each that came from a ``.env``."""
+    variables (never exported; live where the given ones are), ``variables`` the file of each that
+    came from a ``.env``, ``files`` all that were looked for."""
 
     settings: Settings
     sources: Mapping[str, str]
     environ: Mapping[str, str] = field(repr=False)
     variables: Mapping[str, str]
+    files: tuple[Path, ...] = ()
 
 
 def load_settings(
@@ -50,12 +54,18 @@ def load_settings(
     settings = _checked(expand(merged, variables), merged)
     everything = settings.model_dump(mode="python")
     sources = {key: merged.sources.get(key, "default") for key, _ in leaves(everything)}
-    return Loaded(settings=settings, sources=sources, environ=variables, variables=origins)
+    return Loaded(
+        settings=settings,
+        sources=sources,
+        environ=variables,
+        variables=origins,
+        files=(*files, user_folder / DOTENV, workspace / DOTENV),
+    )
 
 
 def _variables(
     workspace: Path, environ: Mapping[str, str], user_folder: Path
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[Mapping[str, str], dict[str, str]]:
     variables: dict[str, str] = {}
     origins: dict[str, str] = {}
     for path in (user_folder / DOTENV, workspace / DOTENV):
@@ -63,7 +73,7 @@ def _variables(
         variables |= found
         origins |= dict.fromkeys(found, str(path))
     own = {name: path for name, path in origins.items() if name not in environ}
-    return {**variables, **environ}, own
+    return ChainMap(cast(MutableMapping[str, str], environ), variables), own
 
 
 def _checked(values: Json, merged: Merged) -> Settings:

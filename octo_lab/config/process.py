@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from octo_lab.core.errors import ConfigError
@@ -11,6 +12,11 @@ from octo_lab.core.errors import ConfigError
 def process_environ() -> dict[str, str]:
     """A copy: what is read later does not change under the reader."""
     return dict(os.environ)
+
+
+def live_environ() -> Mapping[str, str]:
+    """The variables themselves: what ``%env`` or ``os.environ`` sets is seen by later reads."""
+    return os.environ
 
 
 def process_folder() -> Path:

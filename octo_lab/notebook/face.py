@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.app import setup_from
-from octo_lab.config.process import process_environ
+from octo_lab.config.process import live_environ
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import (
@@ -48,7 +48,7 @@ class Face:
 
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
-        self.environ = process_environ()
+        self.environ = live_environ()
         self.toolkit = Toolkit(shell, self._bridge)
         self._starting = threading.Lock()
         self._runtime: Runtime | None = None

@@ -21,11 +21,11 @@ from octo_lab.tools.tool import Tool
 ANSWER_TOKENS = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AskPolicy:
     """What the owner set for all turns. ``history`` is a number of turns.
 
-    ``private`` are folders no tool shows: octo_lab's own.
+    ``private`` are folders no tool shows: octo_lab's own. Changes only between two turns.
     """
 
     workspace: Path
@@ -34,6 +34,11 @@ class AskPolicy:
     allow: Sequence[str] = ("*",)
     deny: Sequence[str] = ()
     history: int = 50
+
+    def take(self, other: AskPolicy) -> None:
+        """From the next turn on, what can be set anew is as in ``other``."""
+        self.limits, self.history = other.limits, other.history
+        self.allow, self.deny = other.allow, other.deny
 
     def limits_for(self, message: InboundMessage) -> Limits:
         wanted = message.options.timeout

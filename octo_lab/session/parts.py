@@ -31,7 +31,10 @@ class Show(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnParts:
-    """What every turn of this runtime is made with. ``attended``: somebody there can answer."""
+    """What every turn of this runtime is made with. ``attended``: somebody there can answer.
+
+    ``news`` is called before each turn: settings may have changed; a line for the person, or ''.
+    """
 
     database: Database
     owner: str
@@ -41,6 +44,7 @@ class TurnParts:
     desk: ApprovalDesk
     show: Show
     attended: Callable[[ChatAddress], bool]
+    news: Callable[[], str] = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,4 +76,5 @@ class RunningTurn:
     model: ChosenModel
     controller: TurnController
     stopper: Stopper
+    news: str = ""
     transcript: Transcript = field(default_factory=Transcript)
