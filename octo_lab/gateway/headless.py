@@ -47,9 +47,9 @@ def run_notebook(
             extra_arguments=["--log-level=CRITICAL"],
         )
     except PapermillExecutionError as exc:
-        raise OctoError(
-            f"The gateway failed: {exc.evalue or exc.ename}", hint=f"see {output}"
-        ) from None
+        said = exc.evalue or exc.ename
+        hint = "" if said.endswith(")") else f"see {output}"  # an error of ours has its hint
+        raise OctoError(f"The gateway failed: {said}", hint=hint) from None
     except RuntimeError as exc:  # nbclient's, when the process ends or never answers
         raise OctoError(
             f"The gateway's kernel ended: {exc}",

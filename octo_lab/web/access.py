@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from octo_lab.core.errors import ConfigError
 
 TOKEN_VARIABLE = "OCTO_GATEWAY_TOKEN"
 SHORTEST_TOKEN = 16
+_WORD = re.compile(r"[!-~]+")
 _OPEN_PATHS = frozenset({"/health"})
 
 
@@ -67,14 +69,21 @@ def choose_access(host: str, environ: Mapping[str, str]) -> Access:
     host needs a token the owner chose, for it must reach the other machines somehow.
     """
     token = environ.get(TOKEN_VARIABLE, "")
-    if is_loopback(host):
-        return Access(token=token or secrets.token_urlsafe(32))
-    if len(token) < SHORTEST_TOKEN:
+    if is_loopback(host) and not token:
+        return Access(token=secrets.token_urlsafe(32))
+    if not token:
         raise ConfigError(
             f"The gateway does not listen on {host!r} without a token of your own",
             hint=f"set {TOKEN_VARIABLE} to {SHORTEST_TOKEN} characters or more, "
             "or use --host 127.0.0.1",
         )
+    if len(token) < SHORTEST_TOKEN or not _WORD.fullmatch(token):
+        raise ConfigError(
+            f"{TOKEN_VARIABLE} holds no token that can be sent",
+            hint=f"{SHORTEST_TOKEN} or more ASCII letters, digits and signs, without blanks",
+        )
+    if is_loopback(host):
+        return Access(token=token)
     return Access(token=token, names=frozenset({host.lower(), socket.gethostname().lower()}))
 
 

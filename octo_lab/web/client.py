@@ -20,6 +20,7 @@ from octo_lab.core.mail import AskOptions, Control, ControlReply
 from octo_lab.core.text import clean
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import control_json
+from octo_lab.security.redact import Redactor
 from octo_lab.web.decode import patched, read_message, read_reply, read_turn
 from octo_lab.web.endpoint import Endpoint
 from octo_lab.web.rest import CHANNEL
@@ -155,5 +156,5 @@ async def _connected(endpoint: Endpoint, chat_id: str) -> ClientConnection:
         status = exc.response.status_code
         raise DeliveryError(f"The gateway refused ({status})", hint=AGAIN) from None
     except (OSError, TimeoutError, InvalidHandshake) as exc:
-        where = endpoint.authority
-        raise DeliveryError(f"No gateway answers at {where}: {exc}", hint=AGAIN) from None
+        where, reason = endpoint.authority, Redactor([endpoint.token])(str(exc))
+        raise DeliveryError(f"No gateway answers at {where}: {reason}", hint=AGAIN) from None

@@ -69,12 +69,22 @@ def test_loopback_gets_a_fresh_token_each_time() -> None:
     assert one.token not in repr(one)
 
 
-@pytest.mark.parametrize("environ", [{}, {TOKEN_VARIABLE: "short"}])
-def test_other_hosts_need_a_token_of_ones_own(environ: dict[str, str]) -> None:
+def test_other_hosts_need_a_token_of_ones_own() -> None:
     with pytest.raises(ConfigError, match=r"'0.0.0.0'.*OCTO_GATEWAY_TOKEN"):
-        choose_access("0.0.0.0", environ)
+        choose_access("0.0.0.0", {})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize(
+    "token", ["short", "long enough but of words", "in two\nlines-0123456789", "ünïcode-0123456789"]
+)
+def test_a_token_that_is_weak_or_cannot_be_sent_is_refused_unseen(host: str, token: str) -> None:
+    with pytest.raises(ConfigError, match="OCTO_GATEWAY_TOKEN holds no token") as caught:
+        choose_access(host, {TOKEN_VARIABLE: token})
+    assert token not in str(caught.value)
 
 
 def test_a_chosen_token_is_used() -> None:
     token = "long-enough-for-it"
     assert choose_access("0.0.0.0", {TOKEN_VARIABLE: token}).token == token
+    assert choose_access("::1", {TOKEN_VARIABLE: token}).token == token

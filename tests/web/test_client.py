@@ -121,6 +121,10 @@ async def test_no_gateway_and_a_wrong_token_are_said_in_one_line() -> None:
         with pytest.raises(DeliveryError, match=r"refused \(401\)"):
             async with open_remote(replace(endpoint, token="wrong"), "main"):
                 pass
+        with pytest.raises(DeliveryError, match="No gateway answers at 127") as caught:
+            async with open_remote(replace(endpoint, token="two\nlines"), "main"):
+                pass
+        assert "lines" not in str(caught.value)
     with pytest.raises(DeliveryError, match="No gateway answers at 127"):
         async with open_remote(endpoint, "main"):
             pass
