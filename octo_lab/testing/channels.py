@@ -74,7 +74,8 @@ class PlainChannel:
         """Wait until ``look`` finds something in what this channel was told."""
         with anyio.fail_after(seconds):
             while (found := look()) is None:
-                self._changed = anyio.Event()
+                if self._changed.is_set():  # else others wait for it already
+                    self._changed = anyio.Event()
                 await self._changed.wait()
         return found
 

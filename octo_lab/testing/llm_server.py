@@ -81,6 +81,7 @@ class LlmServer:
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._socket = socket.create_server(("127.0.0.1", port), backlog=512)
+        self._serving = threading.Event()
         self._thread = threading.Thread(target=self._run, name="llm-server", daemon=True)
         self._connections: set[_Connection] = set()
 
@@ -108,6 +109,7 @@ class LlmServer:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
     ) -> None:
+        self._serving.wait()  # a loop stopped while it starts is never closed
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
@@ -170,6 +172,7 @@ class LlmServer:
         server = loop.run_until_complete(
             loop.create_server(lambda: _Connection(self, self._connections), sock=self._socket)
         )
+        loop.call_soon(self._serving.set)
         try:
             loop.run_forever()
         finally:

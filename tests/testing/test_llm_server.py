@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -147,3 +148,18 @@ def test_it_runs_from_the_command_line(tmp_path: Path) -> None:
         answer = httpx.post(f"{base_url}/chat/completions", json=ASK)
         process.terminate()
     assert deltas(answer)[1] == {"content": "scripted"}
+
+
+def test_a_server_that_is_closed_while_it_starts_ends_cleanly(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(300):
+            with LlmServer():
+                pass
+        gc.collect()
+    finally:
+        sys.setswitchinterval(usual)
+    assert not recwarn.list
