@@ -11,9 +11,9 @@ from octo_lab.llm.offline.features import plain
 from octo_lab.llm.offline.frames import frame_step
 from octo_lab.llm.offline.languages import Language
 from octo_lab.llm.offline.marks import Mark
-from octo_lab.llm.offline.reading import seen_frame
+from octo_lab.llm.offline.reading import seen_frame, which_column
 from octo_lab.llm.offline.slots import Request
-from octo_lab.llm.offline.steps import Call, Step, Turn, result_of, say
+from octo_lab.llm.offline.steps import Call, Step, Turn, result_of
 
 _TEXT = r"(\"(?:[^\"\\]|\\.)*\"|'[^'\\]*')"
 _CODE = re.compile(rf"([A-Za-z_]\w*)(?:\.groupby\({_TEXT}\))?\[{_TEXT}\]\.(\w+)\(\)")
@@ -130,7 +130,7 @@ def follow_step(request: Request, what: Asked, last: Before, turn: Turn) -> Step
     known = {plain(column) for column, _ in seen.columns} if seen else set()
     named = [plain(name) for name in (what.group, what.column) if name]
     if seen and not known.issuperset(named):
-        return say(full, "which_column", frame=last.frame)
+        return which_column(full, seen)
     return frame_step(full, turn.done, turn.names)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from octo_lab.llm.offline.answers import answer
 from octo_lab.llm.offline.features import plain
 from octo_lab.llm.offline.guesses import guessed_columns, guessed_frame, guessed_group
-from octo_lab.llm.offline.reading import Seen, listed_frames, seen_frame, told
+from octo_lab.llm.offline.reading import Seen, listed_frames, seen_frame, told, which_column
 from octo_lab.llm.offline.slots import Request, rare_words
 from octo_lab.llm.offline.steps import Call, Result, Step, result_of, say, sorry
 
@@ -144,6 +144,8 @@ def _from_columns(request: Request, inspected: Result) -> Step:
     is_named = _certain(request) or named_variables(request, f"{name}: ")
     if not columns and not is_named and _operation(request) in _OF_COLUMN:
         return sorry(request)  # the only DataFrame there is, but not what was asked about
+    if not columns and _operation(request) in _OF_COLUMN:
+        return which_column(request, seen)
     return told(request, seen, columns, _count(request)) or _code(request, name, columns)
 
 
@@ -174,8 +176,6 @@ def _code(request: Request, frame: str, columns: list[str]) -> Step:
             part = f"{frame}[{_quote(columns[0])}]"
         template = _OF_FRAME[operation]
         return _python(template.format(frame=frame, part=part, count=_count(request)))
-    if not columns:
-        return say(request, "which_column", frame=frame)
     return _python(_column_code(request, frame, columns))
 
 

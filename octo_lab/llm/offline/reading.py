@@ -76,6 +76,12 @@ def told(request: Request, seen: Seen, columns: Sequence[str], count: int) -> Re
     return _head(request, seen, count) if operation == "head" else None
 
 
+def which_column(request: Request, seen: Seen) -> Reply:
+    """Ask for one of the columns there are."""
+    names = ", ".join(f"`{name}`" for name, _ in seen.columns)
+    return say(request, "which_column", frame=seen.name, columns=names)
+
+
 def _missing(request: Request, seen: Seen, columns: Sequence[str]) -> Reply:
     counts = seen.missing
     for column in columns[:1]:

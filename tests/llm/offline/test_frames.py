@@ -183,4 +183,11 @@ async def test_a_follow_up_that_names_no_column_asks_which(world: World) -> None
     for follow in ("and for dinner?", "and by heart?"):
         second = await ask(world, follow, history=history(text, first))
         assert "python" not in [name for name, _ in calls(second)]
-        assert second.text == SAY["en"]["which_column"].format(frame="df")
+        assert second.text == (
+            "Which column do you mean? `df` has: `city`, `price`, `qty`, `Date`."
+        )
+
+
+async def test_a_column_that_is_missing_in_the_request_is_asked_for(world: World) -> None:
+    answered = await ask(world, "what is the median in `sales`?")
+    assert answered.text == "Which column do you mean? `sales` has: `region`, `revenue`, `units`."
