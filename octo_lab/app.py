@@ -39,7 +39,7 @@ from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
 from octo_lab.llm.secret import Secret
 from octo_lab.security.logs import log_file
-from octo_lab.security.redact import secret_values
+from octo_lab.security.redact import Secrets
 from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, Commands
@@ -201,10 +201,10 @@ async def _database(setup: Setup) -> AsyncGenerator[Database]:
         yield database
 
 
-def _secrets(setup: Setup) -> list[str]:
+def _secrets(setup: Setup) -> Secrets:
     """What must never be seen in the log."""
     keys = (provider.api_key for provider in setup.settings.providers.values())
-    return [*secret_values(setup.environ), *(key.get_secret_value() for key in keys if key)]
+    return Secrets(setup.environ, tuple(key.get_secret_value() for key in keys if key))
 
 
 @asynccontextmanager

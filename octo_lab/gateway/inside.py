@@ -16,7 +16,7 @@ from octo_lab.gateway.logs import LogRing, log_ring
 from octo_lab.gateway.report import uptime
 from octo_lab.gateway.run import endpoint_at
 from octo_lab.gateway.tally import Tallied, Tally
-from octo_lab.security.redact import secret_values
+from octo_lab.security.redact import Secrets
 from octo_lab.web.access import choose_access
 from octo_lab.web.channel import WebChannel
 from octo_lab.web.endpoint import Endpoint, remove_endpoint, write_endpoint
@@ -51,7 +51,7 @@ async def serve_inside(app: App, opened: Callable[[Inside], None]) -> None:
     access = choose_access(where.host, setup.environ)
     with contextlib.ExitStack() as stack:
         await anyio.to_thread.run_sync(stack.enter_context, sole_gateway(setup.data_folder))
-        log = stack.enter_context(log_ring("INFO", secret_values(setup.environ)))
+        log = stack.enter_context(log_ring("INFO", Secrets(setup.environ)))
         listening = stack.enter_context(contextlib.closing(bind_socket(where.host, where.port)))
         endpoint = endpoint_at(where.host, listening.getsockname()[1], access.token)
         inside = Inside(endpoint=endpoint, log=log, tally=Tally(), stop=anyio.Event())

@@ -53,7 +53,7 @@ class Face:
         self._starting = threading.Lock()
         self._runtime: Runtime | None = None
         self._asking = Asking(shell)
-        self._gateway: KernelGateway | None = None
+        self.gateway: KernelGateway | None = None  # once it was asked for
 
     def runtime(self) -> Runtime:
         """The runtime, started if need be; it may not be open yet. Raises ConfigError."""
@@ -81,18 +81,9 @@ class Face:
             self.toolkit.join(opened.result().add_tool)
 
     @property
-    def gateway(self) -> KernelGateway:
-        if self._gateway is None:
-            # The web server: paid by those who serve, not by every first question.
-            from octo_lab.notebook.kernel_gateway import KernelGateway
-
-            self._gateway = KernelGateway(self.runtime)
-        return self._gateway
-
-    @property
     def gateway_word(self) -> str:
         """One line about the gateway, without starting anything."""
-        running = self._gateway.running if self._gateway else None
+        running = self.gateway.running if self.gateway else None
         return running.line if running else "not running"
 
     def _bridge(self) -> Bridge:
@@ -135,6 +126,7 @@ class Face:
         reply = self.control(control)
         if isinstance(reply, Told) and reply.failed:
             raise UsageError(reply.text, hint=reply.hint)
+        print(getattr(reply, "text", ""))  # noqa: T201 - what was done, in the cell
 
     async def run(self, parsed: Parsed, *, quiet_end: bool) -> Turn:
         """What an awaited ``%octo`` does; ``quiet_end``: an interrupt ends the cell in silence."""

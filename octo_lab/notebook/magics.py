@@ -22,6 +22,7 @@ from octo_lab.notebook.tool_cell import define_tool
 
 if TYPE_CHECKING:
     from octo_lab.notebook.face import Face
+    from octo_lab.notebook.kernel_gateway import KernelGateway
 
 T = TypeVar("T")
 
@@ -56,6 +57,16 @@ class OctoShell:
 
             self._face = Face(self._shell)
         return self._face
+
+    @property
+    def gateway(self) -> KernelGateway:
+        face = self.face
+        if face.gateway is None:
+            # The web server: paid by those who serve, not by every first question.
+            from octo_lab.notebook.kernel_gateway import KernelGateway
+
+            face.gateway = KernelGateway(face.runtime)
+        return face.gateway
 
     @property
     def started(self) -> Face | None:
@@ -112,7 +123,7 @@ class OctoMagics(Magics):
     @line_magic
     def octo_gateway(self, line: str) -> None:
         """The gateway of this kernel: ``%octo_gateway start``, ``stop``, ``status``, ``logs``."""
-        print(one_line(lambda: _octo(self.shell).face.gateway.do(line.strip())))  # noqa: T201 - to the cell
+        print(one_line(lambda: _octo(self.shell).gateway.do(line.strip())))  # noqa: T201 - to the cell
 
     @no_var_expand
     @line_magic

@@ -25,13 +25,18 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class Redacting(logging.Formatter):
-    """Formats a record, traceback and all, without secrets."""
+    """Formats a record, traceback and all, without secrets: those there are at that time."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         super().__init__(FORMAT)
-        self._redact = Redactor(secrets)
+        self._secrets = secrets
+        self._known = tuple(secrets)
+        self._redact = Redactor(self._known)
 
     def format(self, record: logging.LogRecord) -> str:
+        known = tuple(self._secrets)
+        if known != self._known:
+            self._known, self._redact = known, Redactor(known)
         return self._redact(super().format(record))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from urllib.parse import quote, quote_plus
 
 MASK = "***"
@@ -59,7 +60,19 @@ def redact(text: str) -> str:
 
 def secret_values(environ: Mapping[str, str]) -> list[str]:
     """The values of variables whose names say that they are secret."""
-    return [value for name, value in environ.items() if _SECRET_NAME.search(name)]
+    names = [name for name in environ if _SECRET_NAME.search(name)]
+    return [environ[name] for name in names if name in environ]
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """Those of the variables, whenever it is iterated, and ``more``."""
+
+    environ: Mapping[str, str] = field(repr=False)
+    more: tuple[str, ...] = field(default=(), repr=False)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*secret_values(self.environ), *self.more))
 
 
 def _spellings(secret: str) -> set[str]:
