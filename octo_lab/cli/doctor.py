@@ -142,13 +142,19 @@ def _gateway(workspace: Path | None) -> Finding:
 def _model(workspace: Path | None) -> Finding:
     _, reply = ask_control(GetStatus(), workspace)
     if isinstance(reply, Status) and reply.model:
-        detail = f"{reply.provider}/{reply.model}"
+        detail = _model_words(reply)
         if reply.provider == "offline":
             hint = "set OPENAI_API_KEY, or OPENAI_BASE_URL of a local server"
             return Finding(name="model", state="warning", detail=detail, hint=hint)
         return Finding(name="model", state="ok", detail=detail)
     detail = getattr(reply, "provider_note", "") or getattr(reply, "text", "") or "none"
     return Finding(name="model", state="error", detail=detail, hint="see the README, 'Models'")
+
+
+def _model_words(status: Status) -> str:
+    """Which, and which source won for each of its settings."""
+    rows = [f"{name} {value}" for name, value in status.sources.items()]
+    return "; ".join([f"{status.provider}/{status.model}", *rows[1:]])
 
 
 _CHECKS: dict[str, Callable[[Path | None], Finding]] = {

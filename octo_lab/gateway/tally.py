@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 
 from octo_lab.bus.ports import Door, LiveChannel, LivePolicy, Presentation, TurnSink
@@ -9,16 +10,24 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import ControlReply, ControlRequest, InboundMessage, OutboundMessage
 from octo_lab.core.messages import Usage
 from octo_lab.core.turns import TurnSnapshot
+from octo_lab.session.abort import abort_reply
+from octo_lab.session.commands import is_command
+
+COMMANDS = 256  # whose answers may still come
 
 
 @dataclass(slots=True)
 class Tally:
-    """Totals since the start; ``errors`` are failed turns and refused messages."""
+    """Totals since the start; ``errors`` are failed turns and refused messages.
+
+    A command is no message, and what it could not do no error.
+    """
 
     messages: int = 0
     turns: int = 0
     errors: int = 0
     usage: Usage = field(default_factory=Usage)
+    commands: deque[str] = field(default_factory=lambda: deque(maxlen=COMMANDS))
 
     def finished(self, turn: TurnSnapshot) -> None:
         self.turns += 1
@@ -50,7 +59,7 @@ class Tallied:
         await self.channel.run(_TalliedDoor(door, self.tally))
 
     async def send(self, message: OutboundMessage) -> None:
-        if message.failed:
+        if message.failed and message.reply_to not in self.tally.commands:
             self.tally.errors += 1
         await self.channel.send(message)
 
@@ -64,8 +73,11 @@ class _TalliedDoor:
     tally: Tally
 
     async def publish(self, message: InboundMessage) -> None:
+        command = is_command(message.text) or bool(abort_reply(message.text))
+        if command:
+            self.tally.commands.append(message.id)
         await self.door.publish(message)
-        self.tally.messages += 1
+        self.tally.messages += not command
 
     async def control(self, request: ControlRequest) -> ControlReply:
         return await self.door.control(request)

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from octo_lab.core.clock import utc_now
@@ -71,6 +71,16 @@ class Cassette:
     exchanges: tuple[Exchange, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TapeUse:
+    """What a cassette is used for: ``requests`` so far recorded or answered, ``held`` in it."""
+
+    mode: Literal["record", "replay"]
+    path: Path
+    requests: int
+    held: int = 0
+
+
 class Recorder:
     """Keeps exchanges in one file, written anew after each; the first names the header."""
 
@@ -81,6 +91,11 @@ class Recorder:
         self._exchanges: list[Exchange] = []
         self._secrets: set[Secret] = set()
         self._writing = threading.Lock()
+
+    @property
+    def use(self) -> TapeUse:
+        count = len(self._exchanges)
+        return TapeUse(mode="record", path=self.path, requests=count, held=count)
 
     @classmethod
     def create(cls, path: Path) -> Recorder:
@@ -148,10 +163,18 @@ class Player:
     can be run twice.
     """
 
-    def __init__(self, cassette: Cassette) -> None:
+    def __init__(self, cassette: Cassette, path: Path = Path()) -> None:
         self.header = cassette.header
+        self._path = path
+        self._held = len(cassette.exchanges)
+        self._answered = 0
         self._unused = list(cassette.exchanges)
         self._used: dict[str, Exchange] = {}
+
+    @property
+    def use(self) -> TapeUse:
+        count = self._answered
+        return TapeUse(mode="replay", path=self._path, requests=count, held=self._held)
 
     def answer(self, path: str, body: bytes) -> Exchange:
         """Raises CassetteMismatch, which shows how the request differs from the next one."""
@@ -164,6 +187,7 @@ class Player:
         found = found or self._used.get(wanted)
         if found is None:
             raise self._mismatch(asked)
+        self._answered += 1
         return found
 
     def _mismatch(self, asked: Json) -> CassetteMismatch:

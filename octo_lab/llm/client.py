@@ -14,7 +14,7 @@ import anyio
 import httpx
 
 from octo_lab.core.errors import ConfigError, OctoError, StreamCut, Unavailable
-from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, read_cassette
+from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, TapeUse, read_cassette
 from octo_lab.llm.errors import error_from_reply, shown
 from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.secret import Secret
@@ -102,13 +102,18 @@ class ModelHttp:
 
     async def replay(self, path: Path) -> CassetteHeader:
         """From now on answer from ``path``, without network; raises ConfigError."""
-        player = Player(await anyio.to_thread.run_sync(read_cassette, path))
+        player = Player(await anyio.to_thread.run_sync(read_cassette, path), path)
         self._tape = player
         return player.header
 
     def live(self) -> None:
         """End recording or replaying."""
         self._tape = None
+
+    @property
+    def tape(self) -> TapeUse | None:
+        """What is being recorded or replayed."""
+        return self._tape.use if self._tape else None
 
     @property
     def replaying(self) -> bool:

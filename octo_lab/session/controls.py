@@ -30,6 +30,7 @@ from octo_lab.core.mail import (
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.llm.model_lists import PATIENCE
 from octo_lab.session.approvals import ApprovalDesk
+from octo_lab.session.cassette_words import cassette_words
 from octo_lab.session.commands import Commands
 from octo_lab.session.dialog_commands import stop_current
 from octo_lab.session.dialogs import Dialogs
@@ -168,13 +169,8 @@ class Controls:
     async def _cassette(self, wanted: UseCassette) -> Told:
         if wanted.mode != "off" and not wanted.path:
             raise UsageError("Which cassette?", hint="name a file, such as demo.cassette")
-        await self.models.use_cassette(wanted.mode, self.workspace / wanted.path)
-        return Told(text=_CASSETTE[wanted.mode].format(path=wanted.path))
+        used = await self.models.use_cassette(wanted.mode, self.workspace / wanted.path)
+        return Told(text=cassette_words(used, self.workspace))
 
 
 _SETTLED = Told(text="This question is not open any more", failed=True, hint="ask again")
-_CASSETTE = {
-    "off": "Model traffic is live again.",
-    "record": "Recording model traffic to {path!r}.",
-    "replay": "Replaying model traffic from {path!r}.",
-}

@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from octo_lab.core.errors import Unavailable, UsageError
 from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.registry import Registry
+from octo_lab.llm.cassette import TapeUse
 from octo_lab.llm.entry import ProviderConfig, ProviderEntry
 from octo_lab.llm.model_lists import PATIENCE, ModelLists, NamesModels, pick
 from octo_lab.llm.origins import connection
@@ -46,6 +47,14 @@ class ChosenModel:
         return f"{self.provider.name}/{self.provider.model}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CassetteUse:
+    """The use of a cassette that ended, and the one that began."""
+
+    ended: TapeUse | None = None
+    begun: TapeUse | None = None
+
+
 class ModelSource(Protocol):
     """Turns the name a person gave into a model."""
 
@@ -68,7 +77,7 @@ class ModelSource(Protocol):
         """Models worth offering, as ``provider/model``."""
         ...
 
-    async def use_cassette(self, mode: CassetteMode, path: Path) -> None:
+    async def use_cassette(self, mode: CassetteMode, path: Path) -> CassetteUse:
         """Record all model traffic, replay it, or end either; raises OctoErrors."""
         ...
 
@@ -91,7 +100,7 @@ class OneModel:
     def names(self) -> tuple[str, ...]:
         return (ChosenModel(provider=self.provider).name,)
 
-    async def use_cassette(self, mode: CassetteMode, path: Path) -> None:
+    async def use_cassette(self, mode: CassetteMode, path: Path) -> CassetteUse:
         raise UsageError("Only a configured model can be recorded or replayed")
 
 
@@ -146,8 +155,9 @@ class ConfiguredModels:
         """From the next choice on, other settings and variables."""
         self._setup = setup
 
-    async def use_cassette(self, mode: CassetteMode, path: Path) -> None:
+    async def use_cassette(self, mode: CassetteMode, path: Path) -> CassetteUse:
         http = self._setup.http
+        ended = http.tape
         self._tape = None
         self._opened.clear()
         if mode == "replay":
@@ -156,6 +166,7 @@ class ConfiguredModels:
             await http.record(path)
         else:
             http.live()
+        return CassetteUse(ended=ended, begun=http.tape)
 
     def _open(self, choice: ModelChoice) -> Provider:
         """An adapter is made once per model, because making it costs more than using it."""

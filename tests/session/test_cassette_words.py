@@ -1,0 +1,51 @@
+"""Recording and replaying through the door of a real runtime, against a real server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from octo_lab.app import open_app
+from octo_lab.core.mail import ControlReply, Told, UseCassette
+from octo_lab.testing.channels import MemoryChannel
+from octo_lab.testing.llm_server import LlmServer
+from octo_lab.testing.setups import setup_in
+
+pytestmark = pytest.mark.anyio
+
+
+def text(reply: ControlReply) -> str:
+    assert isinstance(reply, Told)
+    return reply.text
+
+
+async def test_the_end_of_a_recording_says_how_much_and_where(tmp_path: Path) -> None:
+    channel, file = MemoryChannel(), tmp_path / "demo.json"
+    async with LlmServer() as server:
+        async with open_app(setup_in(tmp_path, channel, base_url=server.base_url)):
+            said = [text(await channel.control(UseCassette(mode="record", path=file.name)))]
+            await channel.turn(await channel.ask("hello"))
+            said.append(text(await channel.control(UseCassette(mode="off"))))
+            said.append(text(await channel.control(UseCassette(mode="replay", path=file.name))))
+            said.append(text(await channel.control(UseCassette(mode="off"))))
+            said.append(text(await channel.control(UseCassette(mode="off"))))
+    assert said == [
+        "Recording model traffic to 'demo.json'.",
+        "Recorded 1 request in 'demo.json'.",
+        "Replaying 1 request from 'demo.json'.",
+        "Replayed 0 requests from 'demo.json'; model traffic is live again.",
+        "Model traffic is live: nothing is recorded or replayed.",
+    ]
+    assert file.exists()
+
+
+async def test_a_recording_without_traffic_says_so(tmp_path: Path) -> None:
+    channel, file = MemoryChannel(), tmp_path / "demo.json"
+    async with open_app(setup_in(tmp_path, channel, model="offline")):
+        await channel.control(UseCassette(mode="record", path=file.name))
+        await channel.turn(await channel.ask("what time is it?"))
+        said = text(await channel.control(UseCassette(mode="off")))
+    assert said.startswith("Nothing was recorded in 'demo.json': no request went to a model")
+    assert "offline helper sends none and needs no recording" in said
+    assert not file.exists()
