@@ -326,6 +326,6 @@ async def test_a_recorded_turn_is_replayed_without_a_model(
         )
         replayed = await other.turn(await other.ask("hi"))
 
-    assert reply == Told(text=f"Replaying model traffic from '{tmp_path / 'demo.cassette'}'.")
+    assert reply == Told(text=f"Replaying 1 request from '{tmp_path / 'demo.cassette'}'.")
     assert (recorded.text, replayed.text) == ("from the model", "from the model")
     assert len(server.requests) == 1
