@@ -40,6 +40,13 @@ def browser_executable() -> str:
     return next(filter(None, map(shutil.which, BROWSERS)))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker drives the browser: one Jupyter server serves all its tests."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
 @pytest.fixture(autouse=True)
 def no_blocking_calls() -> None:
     """Nothing to watch: octo_lab runs in other processes, and a test may wait for the model."""
@@ -66,8 +73,9 @@ def jupyter(model_server: LlmServer, tmp_path_factory: pytest.TempPathFactory) -
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Closed with its module: while it is open, no other loop can run in this thread."""
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=browser_executable(), args=ARGUMENTS)
         yield running
