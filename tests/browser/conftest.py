@@ -40,13 +40,6 @@ def browser_executable() -> str:
     return next(filter(None, map(shutil.which, BROWSERS)))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker drives the browser: one Jupyter server serves all its tests."""
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 @pytest.fixture(autouse=True)
 def no_blocking_calls() -> None:
     """Nothing to watch: octo_lab runs in other processes, and a test may wait for the model."""
