@@ -38,7 +38,7 @@ from octo_lab.llm.provider import Provider
 from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
 from octo_lab.llm.secret import Secret
-from octo_lab.security.logs import log_file
+from octo_lab.security.logs import LOG_FILE, log_file
 from octo_lab.security.redact import Secrets
 from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
@@ -67,7 +67,6 @@ from octo_lab.tools.registry import builtin_tools, plugin_tools
 from octo_lab.tools.tool import Tool, ToolContext
 
 DATABASE = "octo_lab.db"
-LOG = "octo_lab.log"
 TURN_GRACE = 2.0
 SHOW_GRACE = 1.5
 HTTP_GRACE = 1.0
@@ -153,7 +152,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
     """Start every part, join them, and stop them in reverse; raises StorageError, ConfigError."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(_database(setup))
-        await stack.enter_async_context(log_file(setup.data_folder / LOG, _secrets(setup)))
+        await stack.enter_async_context(log_file(setup.data_folder / LOG_FILE, _secrets(setup)))
         http = await stack.enter_async_context(_model_http(setup))
         owner = await stack.enter_async_context(_owner(database))
         channels, bus = Channels(setup.channels), Bus()
@@ -354,6 +353,7 @@ def _answering(
         tools=parts.tools,
         channels=lambda: channels.names,
         data_folder=str(setup.data_folder),
+        news=parts.news,
     )
     own = DialogCommands(dialogs=dialogs, workers=workers, models=parts.models, desk=desk)
     grants = GrantCommands(dialogs=dialogs, approvals=parts.desk, tools=parts.tools)

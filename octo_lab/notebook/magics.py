@@ -34,6 +34,8 @@ HELP = f"""Ask the agent that lives in this kernel.
   %octo                    status: model, session, tokens, tools
   %octo /COMMAND           a slash command; %octo /help lists them
   %octo WORD               one of: status, fix, doctor, models, providers, help
+  %%octo_tool              let the agent call the function that the cell defines
+  %octo_gateway start      answer octo run, octo chat and web clients from this kernel
 
 {{{{ expr }}}} in a prompt is evaluated here; @name attaches a variable, a cell (@cell3) or a file.
 

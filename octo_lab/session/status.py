@@ -34,8 +34,10 @@ class StatusDesk:
     tools: Iterable[Tool]
     channels: Callable[[], tuple[str, ...]]
     data_folder: str
+    news: Callable[[], str] = str  # settings may have changed; see TurnParts
 
     async def status(self, address: ChatAddress) -> Status:
+        news = self.news()
         session = await self.dialogs.current(address)
         turns = await self._turns(session)
         chosen, note = await self._model(session)
@@ -45,7 +47,7 @@ class StatusDesk:
             title=session.title if session else "",
             model=chosen.provider.model if chosen else "",
             provider=chosen.provider.name if chosen else "",
-            provider_note=note,
+            provider_note=" ".join(filter(None, (note, news))),
             context_tokens=context,
             context_window=context_window(chosen.provider.model) if chosen else 0,
             usage=reduce(Usage.__add__, (turn.turn.usage for turn in turns), Usage()),

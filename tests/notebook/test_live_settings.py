@@ -61,6 +61,7 @@ def test_settings_that_cannot_be_read_change_nothing(
 ) -> None:
     server = {"base_url": model.base_url, "api_key": "sk-file"}
     configure(tmp_path, {"model": "openai/gpt-4o", "providers": {"openai": server}})
+    assert "gpt-4o" in fresh.run("%octo status").value
     fresh.run("%octo one")
     configure(tmp_path, '{"modle": 1}')
     told = fresh.run("%octo two").value
