@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup
 from octo_lab.channels.answers import answers, ends
 from octo_lab.channels.inbox import Heard
 from octo_lab.cli.conversation import Conversation
+from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import Printer, answer_json
 from octo_lab.core.mail import AskOptions, OutboundMessage, Stop
 from octo_lab.core.turns import TurnSnapshot
@@ -28,15 +29,6 @@ class Question:
     options: AskOptions
     timeout: float | None = None
     as_json: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The exit code, and what went wrong, if anything."""
-
-    code: int = 0
-    error: str = ""
-    hint: str = ""
 
 
 class Asking:

@@ -15,9 +15,10 @@ from typing import Literal
 from jupyter_client.kernelspec import KernelSpecManager
 from packaging.requirements import Requirement
 
-from octo_lab.cli.ask import FAILED, Outcome
+from octo_lab.cli.ask import FAILED
 from octo_lab.cli.connect import place_around
 from octo_lab.cli.look import ask_control
+from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import anyio
 
-from octo_lab.cli.ask import FAILED, Outcome
+from octo_lab.cli.ask import FAILED
 from octo_lab.cli.connect import conversation_in, place_around
+from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.cli.run import CHAT
 from octo_lab.core.mail import (

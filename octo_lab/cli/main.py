@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal, TextIO
 
-import typer
+from octo_lab.cli.interrupt import exit_on_interrupt, no_traceback
+
+with no_traceback():
+    import typer
 
 app = typer.Typer(
     help="The AI agent that lives in your Jupyter kernel.",
@@ -77,7 +80,7 @@ def run(  # noqa: PLR0913 - one parameter for each option
         quiet=quiet,
         workspace=workspace,
     )
-    raise typer.Exit(guarded(lambda: ask(words or [], options)))
+    raise typer.Exit(guarded(lambda: ask(words or [], options), workspace))
 
 
 @app.command()
@@ -86,7 +89,9 @@ def chat(model: Model = None, session: Session = None, workspace: Workspace = No
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.chat.start import chat as talk
 
-    raise typer.Exit(guarded(lambda: talk(model=model, session=session, workspace=workspace)))
+    raise typer.Exit(
+        guarded(lambda: talk(model=model, session=session, workspace=workspace), workspace)
+    )
 
 
 @app.command()
@@ -125,7 +130,7 @@ def gateway(  # noqa: PLR0913 - one parameter for each option
         output=output,
         kernel=kernel,
     )
-    raise typer.Exit(guarded(lambda: run_gateway_command(options)))
+    raise typer.Exit(guarded(lambda: run_gateway_command(options), workspace))
 
 
 @app.command()
@@ -134,7 +139,7 @@ def init(workspace: Workspace = None) -> None:
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.init import init_workspace
 
-    raise typer.Exit(guarded(lambda: init_workspace(workspace)))
+    raise typer.Exit(guarded(lambda: init_workspace(workspace), workspace))
 
 
 @app.command()
@@ -143,7 +148,7 @@ def status(as_json: Json = False, workspace: Workspace = None) -> None:
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.look import show_status
 
-    raise typer.Exit(guarded(lambda: show_status(as_json=as_json, workspace=workspace)))
+    raise typer.Exit(guarded(lambda: show_status(as_json=as_json, workspace=workspace), workspace))
 
 
 @app.command()
@@ -156,7 +161,9 @@ def sessions(
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.look import show_sessions
 
-    raise typer.Exit(guarded(lambda: show_sessions(query, as_json=as_json, workspace=workspace)))
+    raise typer.Exit(
+        guarded(lambda: show_sessions(query, as_json=as_json, workspace=workspace), workspace)
+    )
 
 
 @app.command()
@@ -165,7 +172,7 @@ def models(as_json: Json = False, workspace: Workspace = None) -> None:
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.providers import show_models
 
-    raise typer.Exit(guarded(lambda: show_models(as_json=as_json, workspace=workspace)))
+    raise typer.Exit(guarded(lambda: show_models(as_json=as_json, workspace=workspace), workspace))
 
 
 @app.command()
@@ -174,7 +181,9 @@ def providers(as_json: Json = False, workspace: Workspace = None) -> None:
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.providers import show_providers
 
-    raise typer.Exit(guarded(lambda: show_providers(as_json=as_json, workspace=workspace)))
+    raise typer.Exit(
+        guarded(lambda: show_providers(as_json=as_json, workspace=workspace), workspace)
+    )
 
 
 @app.command()
@@ -183,7 +192,7 @@ def doctor(as_json: Json = False, workspace: Workspace = None) -> None:
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.doctor import show_doctor
 
-    raise typer.Exit(guarded(lambda: show_doctor(as_json=as_json, workspace=workspace)))
+    raise typer.Exit(guarded(lambda: show_doctor(as_json=as_json, workspace=workspace), workspace))
 
 
 @kernel_app.command()
@@ -220,4 +229,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    exit_on_interrupt()
     app()

@@ -7,8 +7,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from octo_lab.cli.ask import Outcome
 from octo_lab.cli.look import ask_control, refused
+from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.mail import GetProviders, ProviderInfo, ProviderList
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import anyio
 
-from octo_lab.cli.ask import Asking, Outcome, Question
+from octo_lab.cli.ask import Asking, Question
 from octo_lab.cli.connect import conversation_in, place_around
+from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import Printer
 from octo_lab.core.errors import UsageError
 from octo_lab.core.ids import new_id

@@ -21,6 +21,7 @@ FILE_BYTES = 1_000_000
 FILES = 2
 WAITING = 10_000
 OURS = "octo_lab"
+LOG_FILE = "octo_lab.log"  # in the data folder
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 

@@ -17,11 +17,11 @@ from textual.widgets import Markdown, OptionList, Static
 from textual.worker import WorkerFailed
 
 from octo_lab.app import Setup
-from octo_lab.cli.ask import Outcome
 from octo_lab.cli.chat.app import ChatApp
 from octo_lab.cli.chat.prompt import PromptArea
 from octo_lab.cli.chat.sessions import SessionScreen
 from octo_lab.cli.local import open_local
+from octo_lab.cli.outcome import Outcome
 from octo_lab.config.settings import Settings
 from octo_lab.core.mail import AskOptions
 from octo_lab.gateway.find import find_gateway

@@ -13,11 +13,11 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from octo_lab.app import Setup
-from octo_lab.cli.ask import Outcome
 from octo_lab.cli.chat.app import ChatApp
 from octo_lab.cli.chat.approval import QUIET, ApprovalBar
 from octo_lab.cli.chat.prompt import PromptArea
 from octo_lab.cli.local import open_local
+from octo_lab.cli.outcome import Outcome
 from octo_lab.config.settings import Settings
 from octo_lab.testing.llm_script import call, calls, says
 from octo_lab.testing.llm_server import LlmServer

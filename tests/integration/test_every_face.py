@@ -13,8 +13,8 @@ import httpx
 import pytest
 from textual.pilot import Pilot
 
-from octo_lab.cli.ask import Outcome
 from octo_lab.cli.chat.app import ChatApp
+from octo_lab.cli.outcome import Outcome
 from octo_lab.core.mail import AskOptions
 from octo_lab.testing.llm_server import LlmServer
 from octo_lab.web.client import open_remote

@@ -13,12 +13,13 @@ from textual.css.query import NoMatches
 from textual.widgets import Footer, Markdown, Static
 
 from octo_lab.channels.inbox import Heard
-from octo_lab.cli.ask import FAILED, Outcome
+from octo_lab.cli.ask import FAILED
 from octo_lab.cli.chat.approval import ApprovalBar
 from octo_lab.cli.chat.prompt import PromptArea, PromptBox
 from octo_lab.cli.chat.sessions import SessionScreen
 from octo_lab.cli.chat.turn_view import TurnView
 from octo_lab.cli.conversation import Conversation
+from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError

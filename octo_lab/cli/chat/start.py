@@ -6,10 +6,10 @@ import sys
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from octo_lab.cli.ask import Outcome
 from octo_lab.cli.chat.app import ChatApp
 from octo_lab.cli.connect import conversation_in, place_around
 from octo_lab.cli.conversation import Conversation
+from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.run import CHAT
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import AskOptions
