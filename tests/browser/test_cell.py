@@ -124,3 +124,43 @@ def test_the_stop_button_works_while_a_call_blocks_the_kernel(
     output.get_by_role("button", name="Stop").click()
     assert model.wait_until(lambda: len(model.disconnects) > before, timeout=5)
     expect(output).to_contain_text("cancelled")
+
+
+def test_the_code_of_the_view_is_sent_once_and_later_turns_show_live_too(
+    face: Face, open_notebook: Open, model: LlmServer
+) -> None:
+    """Also after the person closed all widgets, and in a page that was loaded anew."""
+    closes = "import ipywidgets\nipywidgets.Widget.close_all()"
+    notebook = open_notebook(face, ["%octo one", "%octo two", closes, "%octo three", "%octo four"])
+    for cell in (0, 1, 2, 3):
+        if cell == 2:
+            notebook.run(cell)
+            notebook.wait_idle()
+            continue
+        model.script(says(*WORDS[:20], delay=0.1))
+        output = notebook.run(cell)
+        expect(output.get_by_role("button", name="Stop")).to_be_visible()
+        expect(output.get_by_role("button", name="Stop")).to_have_count(0)
+    notebook.save()
+    notebook.load()
+    model.script(says(*WORDS[:20], delay=0.1))
+    output = notebook.run(4)
+    expect(output.get_by_role("button", name="Stop")).to_be_visible()
+    expect(output.locator(".octo-md")).to_contain_text("word19")
+
+
+_RESTART = """async () => {
+  await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart();
+}"""
+
+
+def test_a_restart_during_a_turn_leaves_no_button_that_cannot_work(
+    face: Face, open_notebook: Open, model: LlmServer
+) -> None:
+    model.script(says(*WORDS, delay=0.05))
+    notebook = open_notebook(face, ["%octo tell"])
+    output = notebook.run(0)
+    expect(output.locator(".octo-md")).to_contain_text("word3")
+    notebook.page.evaluate(_RESTART)
+    expect(output.get_by_role("button", name="Stop")).to_have_count(0, timeout=3_000)
+    notebook.picture("cell-restarted")

@@ -174,3 +174,30 @@ def test_the_saved_notebook_holds_a_readable_conversation(
     [kept] = notebook.save()["cells"][1]["outputs"]
     assert "What is octo?" in "".join(kept["data"]["text/plain"])
     assert "An <strong>agent</strong>." in "".join(kept["data"]["text/html"])
+
+
+_RESTART = """async () => {
+  await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart();
+}"""
+
+
+def test_a_restarted_kernel_is_said_at_once_and_the_cell_opens_the_panel_again(
+    face: Face, open_notebook: Open, model: LlmServer
+) -> None:
+    notebook = open_notebook(face, [OPEN])
+    panel = opened(notebook)
+    model.script(says(*WORDS, delay=0.05))
+    say(panel, "before")
+    expect(panel.locator(".octo-md")).to_contain_text("word3")
+    notebook.page.evaluate(_RESTART)
+    expect(panel.get_by_role("alert")).to_contain_text("kernel was restarted", timeout=3_000)
+    expect(panel.get_by_label("Message to Octo")).to_have_count(0)
+    expect(panel.locator(".octo-dots")).to_have_count(0)
+    notebook.picture("panel-restarted", panel)
+    notebook.wait_idle()
+    panel = opened(notebook)
+    expect(panel.locator(".octo-ask")).to_have_text(["before"])
+    model.forget()
+    model.script(says("Alive."))
+    say(panel, "after")
+    expect(panel.locator(".chat-exchange").last).to_contain_text("Alive.")

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Link, type Channel } from "../src/protocol/link";
+import { Link, type Channel, type ChannelEvent } from "../src/protocol/link";
 import type { Frame } from "../src/protocol/types";
 
 /** A channel whose other end is the test. */
@@ -10,10 +10,10 @@ class Wire implements Channel {
   send(content: unknown): void {
     this.sent.push(content as Record<string, unknown>);
   }
-  on(_: "msg:custom", callback: (message: unknown) => void): void {
-    this.listeners.add(callback);
+  on(event: ChannelEvent, callback: (message: unknown) => void): void {
+    if (event === "msg:custom") this.listeners.add(callback);
   }
-  off(_: "msg:custom", callback: (message: unknown) => void): void {
+  off(_: ChannelEvent, callback: (message: unknown) => void): void {
     this.listeners.delete(callback);
   }
   arrive(frame: unknown): void {

@@ -1,7 +1,7 @@
 import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, expect, it } from "vitest";
 import Chat from "../src/chat/Chat.svelte";
-import type { Channel } from "../src/protocol/link";
+import type { Channel, ChannelEvent } from "../src/protocol/link";
 import type { Block, Frame, Reply, Turn } from "../src/protocol/types";
 
 const USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, requests: 0 };
@@ -17,9 +17,14 @@ class Runtime implements Channel {
   sent: Record<string, any>[] = [];
   turns: Turn[] = [];
   private hear: (message: unknown) => void = () => undefined;
+  private end: (message: unknown) => void = () => undefined;
 
-  on(_: "msg:custom", callback: (message: unknown) => void): void {
-    this.hear = callback;
+  on(event: ChannelEvent, callback: (message: unknown) => void): void {
+    if (event === "msg:custom") this.hear = callback;
+    else this.end = callback;
+  }
+  restart(): void {
+    this.end(undefined);
   }
   off(): void {
     this.hear = () => undefined;
@@ -156,4 +161,31 @@ it("speaks finished blocks to a screen reader, not each word", async () => {
   runtime.tell({ type: "turn", turn: turn("t1", whole, { revision: 2 }) });
   await settled();
   expect(spoken()).toBe("Half of it.");
+});
+
+it("says at once that the kernel is gone, and offers nothing that cannot work", async () => {
+  const runtime = new Runtime();
+  const block: Block = {
+    kind: "tool",
+    call_id: "c",
+    name: "python",
+    arguments: "{}",
+    state: "asking",
+    output: "",
+    seconds: null,
+    media: [],
+    approval_id: "a",
+    detail: "1",
+    risk: "execute",
+  };
+  runtime.turns = [turn("1", [block], { state: "running" })];
+  const panel = await open(runtime);
+  expect(button(panel, "Deny")).toBeTruthy();
+  runtime.restart();
+  runtime.tell({ type: "turn", turn: { ...runtime.turns[0]!, revision: 2 } });
+  await settled();
+  expect(panel.querySelector("[role=alert]")?.textContent).toContain("The kernel was restarted");
+  expect(panel.querySelector("textarea")).toBeNull();
+  expect(panel.textContent).not.toContain("Deny");
+  expect(panel.querySelector(".octo-dots")).toBeNull();
 });

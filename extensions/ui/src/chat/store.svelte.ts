@@ -1,6 +1,7 @@
 /** What the chat panel knows, and what it can do; the runtime holds the truth. */
 
 import { EMPTY, receive, restore, type Conversation } from "../protocol/conversation";
+import { brokenOff } from "../protocol/reduce";
 import { Link, newId, type Channel } from "../protocol/link";
 import type { CommandInfo, Decision, Frame, ReplyOf, SessionInfo } from "../protocol/types";
 
@@ -31,6 +32,8 @@ export class Chat {
   pending: Pending[] = $state.raw([]);
   query = $state("");
   loaded = $state(false);
+  /** The kernel was restarted or has ended: nothing here can do anything any more. */
+  gone = $state(false);
   /** Whether the dialog may have turns older than those that were loaded. */
   more = $state(false);
 
@@ -38,7 +41,7 @@ export class Chat {
   private limit = FIRST_LIMIT;
 
   constructor(channel: Channel) {
-    this.link = new Link(channel, (frame) => this.hear(frame));
+    this.link = new Link(channel, (frame) => this.hear(frame), () => this.end());
     void this.start();
   }
 
@@ -162,7 +165,16 @@ export class Chat {
       this.pending = this.pending.filter((asked) => !arrived.has(asked.id));
   }
 
+  private end(): void {
+    this.gone = true;
+    this.pending = [];
+    this.sessions = this.sessions.map((session) => ({ ...session, busy: false }));
+    const turns = this.conversation.turns.map(brokenOff);
+    this.conversation = { ...this.conversation, turns };
+  }
+
   private note(told: Said): void {
+    if (this.gone) return;
     const after = this.conversation.turns.at(-1)?.turn_id ?? "";
     const { text, failed, hint } = told;
     this.notes = [...this.notes, { key: newId(), after, text, failed, hint }].slice(-NOTES_LIMIT);

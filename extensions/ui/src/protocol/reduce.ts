@@ -30,3 +30,14 @@ function applyOp(blocks: Block[], op: Op): Block[] {
 export function later(known: Turn | undefined, arrived: Turn): Turn {
   return known && known.revision > arrived.revision ? known : arrived;
 }
+
+/** A running turn whose kernel is gone: it does not run, and no button of it works. */
+export function brokenOff(turn: Turn): Turn {
+  if (turn.state !== "running") return turn;
+  const blocks = turn.blocks.map((block) =>
+    block.kind === "tool" && ["asking", "running", "writing"].includes(block.state)
+      ? { ...block, state: "cancelled" as const }
+      : block,
+  );
+  return { ...turn, blocks, state: "interrupted" };
+}
