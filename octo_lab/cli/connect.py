@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
+
+import anyio.to_thread
 
 from octo_lab.cli.conversation import Conversation
 from octo_lab.config.place import Place, find_place
 from octo_lab.config.process import process_environ, process_folder
+from octo_lab.core.errors import DeliveryError
 from octo_lab.gateway.find import find_gateway
 
 
@@ -27,3 +32,15 @@ def conversation_in(place: Place, chat_id: str) -> AbstractAsyncContextManager[C
     from octo_lab.cli.local import open_local
 
     return open_local(setup_at(place), chat_id)
+
+
+@asynccontextmanager
+async def gateway_again(place: Place, chat_id: str) -> AsyncGenerator[Conversation]:
+    """With the gateway that the data folder has by now; raises DeliveryError without one."""
+    endpoint = await anyio.to_thread.run_sync(partial(find_gateway, place.data_folder, wait=0))
+    if endpoint is None:
+        raise DeliveryError("The gateway has stopped", hint="start it with 'octo gateway'")
+    from octo_lab.web.client import open_remote
+
+    async with open_remote(endpoint, chat_id) as conversation:
+        yield conversation

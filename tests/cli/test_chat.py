@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import anyio
+import anyio.to_thread
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Markdown, OptionList, Static
@@ -20,8 +22,10 @@ from octo_lab.app import Setup
 from octo_lab.cli.chat.app import ChatApp
 from octo_lab.cli.chat.prompt import PromptArea
 from octo_lab.cli.chat.sessions import SessionScreen
+from octo_lab.cli.connect import gateway_again
 from octo_lab.cli.local import open_local
 from octo_lab.cli.outcome import Outcome
+from octo_lab.config.place import find_place
 from octo_lab.config.settings import Settings
 from octo_lab.core.mail import AskOptions
 from octo_lab.gateway.find import find_gateway
@@ -194,6 +198,31 @@ async def test_a_gateway_that_stops_ends_the_chat_with_the_next_step(tmp_path: P
     assert outcome is not None
     assert outcome.code == 1
     assert "octo gateway" in outcome.hint
+
+
+async def test_a_gateway_that_restarts_finds_its_chat_again(tmp_path: Path) -> None:
+    with LlmServer() as server:
+        octo = Octo(folder=tmp_path).with_model(server)
+        octo.workspace.mkdir()
+        place = find_place(octo.workspace, octo.environ())
+        command = papermill_command(octo, "-p", "port", "0")
+        app = ChatApp(
+            lambda: gateway_again(place, "main"), reopening=lambda: gateway_again(place, "main")
+        )
+        with gateway(octo, command) as running:
+            async with app.run_test(size=(160, 40)) as pilot:
+                await until(pilot, lambda: "gateway" in status(app))
+                await say(pilot, "before")
+                await until(pilot, lambda: answers(pilot) == ["echo: before"])
+                await anyio.to_thread.run_sync(running.stop, signal.SIGTERM)
+                await until(pilot, lambda: "trying again" in status(app))
+                app.query_one(PromptArea).insert("typed meanwhile")
+                with gateway(octo, command):
+                    await until(pilot, lambda: "process" in status(app))
+                    assert app.query_one(PromptArea).text == "typed meanwhile"
+                    await pilot.press("enter")
+                    answered = ["echo: before", "echo: typed meanwhile"]
+                    await until(pilot, lambda: answers(pilot) == answered)
 
 
 async def test_a_runtime_that_cannot_start_ends_the_chat_with_the_next_step(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import ClassVar
 
+import anyio
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
@@ -22,7 +23,7 @@ from octo_lab.cli.conversation import Conversation
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.causes import cause_of
-from octo_lab.core.errors import OctoError
+from octo_lab.core.errors import DeliveryError, OctoError
 from octo_lab.core.mail import (
     AskOptions,
     CommandList,
@@ -44,12 +45,17 @@ from octo_lab.core.mail import (
 from octo_lab.core.turns import TurnSnapshot
 
 HISTORY = 100
+FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0  # seconds until a lost gateway is looked for again
 LEAVING = frozenset({"exit", "quit", ":q", "/exit", "/quit"})
 Opening = Callable[[], AbstractAsyncContextManager[Conversation]]
 
 
 class ChatApp(App[Outcome]):
-    """Talks through one Conversation, which it opens and closes. Ends with an Outcome."""
+    """Talks through one Conversation, which it opens and closes. Ends with an Outcome.
+
+    ``reopening`` opens it again after it was cut; without one, or before the first success, the
+    app ends.
+    """
 
     CSS_PATH = "chat.tcss"
     TITLE = "octo"
@@ -63,9 +69,17 @@ class ChatApp(App[Outcome]):
     ]
 
     def __init__(
-        self, opening: Opening, options: AskOptions = AskOptions(), *, session: str = ""
+        self,
+        opening: Opening,
+        options: AskOptions = AskOptions(),
+        *,
+        session: str = "",
+        reopening: Opening | None = None,
     ) -> None:
         super().__init__()
+        self._reopening = reopening
+        self._failures = 0
+        self._begun = False
         self._wanted = session
         self._opening = opening
         self._options = options
@@ -94,19 +108,33 @@ class ChatApp(App[Outcome]):
     # listening
 
     async def _converse(self) -> None:
+        error = await self._talk(self._opening)
+        while self._reopening and self._begun:
+            wait = min(FIRST_WAIT * 2**self._failures, LONGEST_WAIT)
+            self._failures += 1
+            self._say_where(error.message, error.hint, "trying again", "Ctrl-Q leaves")
+            await anyio.sleep(wait)
+            error = await self._talk(self._reopening)
+        self.exit(Outcome(code=FAILED, error=error.message, hint=error.hint))
+
+    async def _talk(self, opening: Opening) -> OctoError:
+        """Converse until something cuts it off; returns what."""
         try:
-            async with self._opening() as conversation:
+            async with opening() as conversation:
                 self._conversation = conversation
+                self._session = ""  # what has been missed meanwhile is drawn anew
                 await self._begin(conversation)
+                self._begun, self._failures = True, 0
                 async for heard in conversation.heard():
                     await self._show(heard)
         except (OctoError, BaseExceptionGroup) as exc:
             cause = cause_of(exc)
             if not isinstance(cause, OctoError):
                 raise
-            self.exit(Outcome(code=FAILED, error=cause.message, hint=cause.hint))
+            return cause
         finally:
             self._conversation = None
+        return DeliveryError("The conversation has ended")
 
     async def _begin(self, conversation: Conversation) -> None:
         commands = await conversation.control(GetCommands())
@@ -114,6 +142,7 @@ class ChatApp(App[Outcome]):
             self._box.commands = commands.commands
         if self._wanted:
             await self._enter(conversation, self._wanted)
+            self._wanted = ""
         await self._follow_session()
 
     async def _enter(self, conversation: Conversation, name: str) -> None:
@@ -142,7 +171,9 @@ class ChatApp(App[Outcome]):
     def _show_status(self, status: Status) -> None:
         model = "/".join(filter(None, [status.provider, status.model]))
         place = self._conversation.place if self._conversation else ""
-        words = [status.title or "new session", model, place]
+        self._say_where(status.title or "new session", model, place)
+
+    def _say_where(self, *words: str) -> None:
         self.query_one("#status", Static).update(printable(" · ".join(filter(None, words))))
 
     async def _show(self, heard: Heard) -> None:
