@@ -13,6 +13,7 @@ from octo_lab.cli.connect import conversation_in, place_around
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.cli.run import CHAT
+from octo_lab.core.keys import SessionKey
 from octo_lab.core.mail import (
     Control,
     ControlReply,
@@ -47,26 +48,29 @@ def show_status(*, as_json: bool, workspace: Path | None) -> Outcome:
     return Outcome()
 
 
-def show_sessions(query: str, *, as_json: bool, workspace: Path | None) -> Outcome:
-    _, reply = ask_control(GetSessions(query=query), workspace)
+def show_sessions(
+    query: str, *, everywhere: bool, as_json: bool, workspace: Path | None
+) -> Outcome:
+    _, reply = ask_control(GetSessions(query=query, everywhere=everywhere), workspace)
     if not isinstance(reply, SessionList):
         return refused(reply)
     if as_json:
         sys.stdout.write(json.dumps(reply_json(reply)) + "\n")
         return Outcome()
     for info in reply.sessions:
-        sys.stdout.write(_session_line(info) + "\n")
+        sys.stdout.write(_session_line(info, everywhere=everywhere) + "\n")
     if not reply.sessions:
         sys.stdout.write("No sessions yet: octo chat, or octo run -s NAME\n")
     return Outcome()
 
 
-def _session_line(info: SessionInfo) -> str:
+def _session_line(info: SessionInfo, *, everywhere: bool) -> str:
     mark = "*" if info.current else " "
     used = info.updated_at.astimezone().strftime("%Y-%m-%d %H:%M")
-    dialog = info.session.rpartition(":")[2]
+    key = SessionKey.parse(info.session)
+    where = f"{key.address.channel} {key.address.chat_id}  " if everywhere else ""
     title = printable(info.title) or "(no title)"
-    return f"{mark} {dialog}  {used}  {info.turns:>4} turns  {title}"
+    return printable(f"{mark} {key.dialog}  {used}  {info.turns:>4} turns  {where}{title}")
 
 
 def _status_rows(place: str, status: Status) -> list[tuple[str, str]]:

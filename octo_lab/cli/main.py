@@ -154,6 +154,9 @@ def status(as_json: Json = False, workspace: Workspace = None) -> None:
 @app.command()
 def sessions(
     query: Annotated[str, typer.Argument(help="Only those with this in title or text.")] = "",
+    everywhere: Annotated[
+        bool, typer.Option("--all", "-a", help="Also those of notebooks, the web and single runs.")
+    ] = False,
     as_json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -162,7 +165,12 @@ def sessions(
     from octo_lab.cli.look import show_sessions
 
     raise typer.Exit(
-        guarded(lambda: show_sessions(query, as_json=as_json, workspace=workspace), workspace)
+        guarded(
+            lambda: show_sessions(
+                query, everywhere=everywhere, as_json=as_json, workspace=workspace
+            ),
+            workspace,
+        )
     )
 
 

@@ -110,11 +110,13 @@ class GetSessions:
     """List this chat's dialogs, newest first; ``query`` filters by title and text.
 
     ``branches``: each followed by its earlier versions, which asking again has left behind.
+    ``everywhere``: those of every chat of the workspace, also of notebooks and single runs.
     """
 
     query: str = ""
     limit: int = 200
     branches: bool = False
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,7 +100,11 @@ class Controls:
 
     async def _sessions(self, address: ChatAddress, wanted: GetSessions) -> SessionList:
         listing = await self.dialogs.listed(
-            address, query=wanted.query, limit=wanted.limit, branches=wanted.branches
+            address,
+            query=wanted.query,
+            limit=wanted.limit,
+            branches=wanted.branches,
+            everywhere=wanted.everywhere,
         )
         infos = tuple(self._info(row, listing.current) for row in listing.sessions)
         return SessionList(sessions=infos, earlier=listing.earlier)

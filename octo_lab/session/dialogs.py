@@ -83,19 +83,28 @@ class Dialogs:
         return found
 
     async def listed(
-        self, address: ChatAddress, *, query: str = "", limit: int = 200, branches: bool = False
+        self,
+        address: ChatAddress,
+        *,
+        query: str = "",
+        limit: int = 200,
+        branches: bool = False,
+        everywhere: bool = False,
     ) -> Listing:
         """Newest first; a search finds archived dialogs, too; each before its own branches.
+
+        ``everywhere``: of every chat, not only this one.
 
         A chat that is in an earlier version finds it in every list.
         """
         words, most, place = clean(query), max(1, min(limit, 2000)), self.workspace
         archived = bool(words.strip())
+        chat = None if everywhere else address
 
         def read(db: Connection) -> Listing:
             rows = list_sessions(
                 db,
-                address,
+                chat,
                 query=words,
                 limit=most,
                 archived=archived,
@@ -105,7 +114,7 @@ class Dialogs:
             here = current_session(db, address, workspace=place)
             if here and here.branch_of and not archived and here not in rows:
                 rows.append(here)
-            left = 0 if branches else count_branches(db, address, query=words, workspace=place)
+            left = 0 if branches else count_branches(db, chat, query=words, workspace=place)
             return Listing(sessions=_grouped(rows), current=here.id if here else "", earlier=left)
 
         return await self.database.read(read)

@@ -19,6 +19,7 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    true,
     update,
 )
 
@@ -200,7 +201,7 @@ def _ambiguous(name: str, found: list[SessionRow]) -> UsageError:
 
 def list_sessions(
     db: Connection,
-    address: ChatAddress,
+    address: ChatAddress | None,
     *,
     query: str = "",
     limit: int = 200,
@@ -208,7 +209,7 @@ def list_sessions(
     branches: bool = False,
     workspace: str | None = None,
 ) -> list[SessionRow]:
-    """Newest first; ``query`` filters by title and by what was said.
+    """Newest first, of one chat or of all; ``query`` filters by title and by what was said.
 
     ``archived`` adds those that are, ``branches`` the earlier versions.
     """
@@ -224,7 +225,7 @@ def list_sessions(
 
 
 def count_branches(
-    db: Connection, address: ChatAddress, *, query: str = "", workspace: str | None = None
+    db: Connection, address: ChatAddress | None, *, query: str = "", workspace: str | None = None
 ) -> int:
     """How many earlier versions a list without them leaves out."""
     counted = select(func.count()).select_from(sessions)
@@ -313,9 +314,10 @@ def _chat(address: ChatAddress) -> dict[str, str]:
     }
 
 
-def _of_chat(address: ChatAddress, workspace: str | None) -> ColumnElement[bool]:
-    names = {**_chat(address), **({} if workspace is None else {"workspace": workspace})}
-    return and_(*(sessions.c[name] == value for name, value in names.items()))
+def _of_chat(address: ChatAddress | None, workspace: str | None) -> ColumnElement[bool]:
+    names = _chat(address) if address else {}
+    names |= {} if workspace is None else {"workspace": workspace}
+    return and_(true(), *(sessions.c[name] == value for name, value in names.items()))
 
 
 def _one(db: Connection, statement: Any, session_id: str) -> SessionRow | None:

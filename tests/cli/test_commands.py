@@ -82,6 +82,23 @@ def test_sessions_are_those_that_were_named(octo: Octo, server: LlmServer) -> No
     assert listed[0]["session"].rpartition(":")[2] in table
 
 
+def test_all_sessions_are_those_of_every_chat_of_the_workspace(
+    octo: Octo, server: LlmServer
+) -> None:
+    octo = octo.with_model(server)
+    octo("run", "-s", "trip", "about it")
+    octo("run", "only once")
+    keys = [one["session"].split(":") for one in octo("sessions", "-a", "--json").json["sessions"]]
+    assert sorted((channel, chat[:4]) for _, channel, chat, _ in keys) == [
+        ("terminal", "main"),
+        ("terminal", "run-"),
+    ]
+    lines = octo("sessions", "--all").out.splitlines()
+    assert [line.split("turns  ")[1].split("  ")[1] for line in lines] == ["only once", "trip"]
+    assert "terminal main  trip" in lines[1]
+    assert octo("sessions", "--all", "-C", str(octo.folder)).out.startswith("No sessions yet")
+
+
 def test_doctor_finds_what_is_there(octo: Octo, server: LlmServer) -> None:
     done = octo.with_model(server)("doctor", "--json")
     states = {finding["name"]: finding["state"] for finding in done.json}
