@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import keyword
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ def _format(text: str) -> str:
 
 
 def _variable(text: str) -> str:
-    if not text.isidentifier():
+    if not text.isidentifier() or keyword.iskeyword(text):
         raise UsageError(f"{text!r} is no variable name")
     return text
 

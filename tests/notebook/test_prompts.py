@@ -159,6 +159,7 @@ def test_a_frame_is_its_shape_dtypes_and_head(octo: Kernel, model: LlmServer) ->
         ("%octo --max-tokens many hi", "--max-tokens: 'many' is no number"),
         ("%octo -f pdf hi", "No format named 'pdf'"),
         ("%octo -o 1x hi", "'1x' is no variable name"),
+        ("%octo -o class hi", "'class' is no variable name"),
         ("%octo -a no/such.file hi", "'no/such.file'"),
         ("%octo --schema nothing hi", "no variable and no file"),
         ("%octo /nonsense", "No command `/nonsense`"),
