@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from octo_lab.core.errors import Unavailable, UsageError
+from octo_lab.core.errors import ConfigError, Unavailable, UsageError
 from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import TapeUse
@@ -140,8 +140,11 @@ class ConfiguredModels:
         return await survey(self._setup, self._registry, self._lists, patience)
 
     def names(self) -> tuple[str, ...]:
-        connected = connected_providers(self._setup, self._registry)
-        choices = [provider_choice(entry, self._setup) for entry in connected]
+        try:
+            connected = connected_providers(self._setup, self._registry)
+            choices = [provider_choice(entry, self._setup) for entry in connected]
+        except ConfigError:  # said by whoever chooses one
+            choices = []
         names = [name for choice in choices for name in self._offered(choice)]
         return (*names, f"{offline.NAME}/{offline.MODEL}")
 

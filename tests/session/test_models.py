@@ -72,3 +72,7 @@ async def test_a_provider_of_ones_own_is_the_only_model(tmp_path: Path) -> None:
     assert own.names() == ("scripted/script",)
     with pytest.raises(UsageError, match="recorded or replayed"):
         await own.use_cassette("record", tmp_path / "x")
+
+
+async def test_a_wrong_setting_offers_offline_only() -> None:
+    assert models(nameless=ProviderFacts(default_model="x")).names() == ("offline/helper",)
