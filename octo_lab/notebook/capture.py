@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import builtins
 import contextlib
@@ -10,8 +11,9 @@ import io
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NoReturn
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -29,11 +31,13 @@ PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif":
 class Bounded(io.TextIOBase):
     """A text stream that keeps the beginning and the end of what is written to it.
 
-    Only ``thread`` is caught; what others print goes where it went before.
+    Only ``thread`` is caught, and what IPython writes for its ``%%bash`` on a loop of its own;
+    what others print goes where it went before.
     """
 
-    def __init__(self, before: Any) -> None:
+    def __init__(self, before: Any, script_loop: Callable[[], object] = lambda: None) -> None:
         self._before = before
+        self._script_loop = script_loop
         self.thread = 0
         self._head: list[str] = []
         self._tail = ""
@@ -41,7 +45,7 @@ class Bounded(io.TextIOBase):
         self._lost = 0
 
     def write(self, text: str) -> int:
-        if threading.get_ident() != self.thread:
+        if not self._is_ours():
             self._before.write(text)
             return len(text)
         taken = text[: self._room]
@@ -49,6 +53,14 @@ class Bounded(io.TextIOBase):
         self._room -= len(taken)
         self._keep_tail(text[len(taken) :])
         return len(text)
+
+    def _is_ours(self) -> bool:
+        if threading.get_ident() == self.thread:
+            return True
+        try:
+            return asyncio.get_running_loop() is self._script_loop()
+        except RuntimeError:
+            return False
 
     def _keep_tail(self, text: str) -> None:
         if text:
@@ -77,7 +89,7 @@ class Capture:
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
-        self.stdout = Bounded(sys.stdout)
+        self.stdout = Bounded(sys.stdout, partial(_script_loop, shell))
         self.shown: list[str] = []
         self.media: list[Media] = []
         self._left_out = 0
@@ -164,6 +176,11 @@ class Capture:
         if self._left_out:
             parts.append(f"[{self._left_out} more pictures left out]")
         return head_and_tail("\n".join(part for part in parts if part), LIMIT)
+
+
+def _script_loop(shell: Any) -> object:
+    scripts = shell.magics_manager.registry.get("ScriptMagics")
+    return getattr(scripts, "event_loop", None)
 
 
 def flush_figures() -> None:

@@ -65,6 +65,8 @@ def test_in_out_underscore_and_count_stay_as_they_are(octo: Kernel, model: LlmSe
     [
         ("%pwd\n%time 1 + 1", "2"),
         ("!echo from the shell", "from the shell"),
+        ("%%bash\necho from a script\necho and its errors >&2", "and its errors"),
+        ("%%bash\necho from a script", "from a script"),
         ("import asyncio\nawait asyncio.sleep(0.01)\n'awaited'", "'awaited'"),
         ("import asyncio\nz = await asyncio.sleep(0.01, 7)\nz + 1", "8"),
         ("async def g():\n    return 5\nawait g()", "5"),
