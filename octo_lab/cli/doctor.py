@@ -22,7 +22,7 @@ from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError
-from octo_lab.core.mail import GetStatus, Status
+from octo_lab.core.mail import GetProviders, GetStatus, ProviderList, Status
 from octo_lab.gateway.find import find_gateway
 
 State = Literal["ok", "warning", "error"]
@@ -147,9 +147,20 @@ def _model(workspace: Path | None) -> Finding:
         if reply.provider == "offline":
             hint = "set OPENAI_API_KEY, or OPENAI_BASE_URL of a local server"
             return Finding(name="model", state="warning", detail=detail, hint=hint)
+        trouble = _server_trouble(reply.provider, workspace)
+        if trouble:
+            hint = "is the server running, and the base URL right?"
+            return Finding(name="model", state="warning", detail=f"{detail}; {trouble}", hint=hint)
         return Finding(name="model", state="ok", detail=detail)
     detail = getattr(reply, "provider_note", "") or getattr(reply, "text", "") or "none"
     return Finding(name="model", state="error", detail=detail, hint="see the README, 'Models'")
+
+
+def _server_trouble(provider: str, workspace: Path | None) -> str:
+    """What its server says when it is asked for its models; '' when it lists them."""
+    _, reply = ask_control(GetProviders(), workspace)
+    infos = reply.providers if isinstance(reply, ProviderList) else ()
+    return next((info.note for info in infos if info.name == provider), "")
 
 
 def _model_words(status: Status) -> str:

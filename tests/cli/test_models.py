@@ -104,3 +104,6 @@ def test_a_server_that_was_not_reached_is_not_called_ready(octo: Octo) -> None:
     text = own("providers").out
     assert "✗ openai: not reached" in text
     assert KEY not in text
+    doctor = {one["name"]: one for one in own("doctor", "--json").json}["model"]
+    assert doctor["state"] == "warning"
+    assert "'openai' cannot be reached" in doctor["detail"]
