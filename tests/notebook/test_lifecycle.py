@@ -69,7 +69,8 @@ def test_a_shutdown_request_ends_the_turn_in_order(model: LlmServer, tmp_path: P
     with kernel(tmp_path, with_model(model)) as octo:
         begin_slow_turn(octo, model)
         octo.manager.shutdown_kernel()
-    assert states(tmp_path) == ["cancelled"]  # jupyter_client interrupts before it shuts down
+    # jupyter_client interrupts and then shuts down: either may reach the turn first
+    assert states(tmp_path) in (["cancelled"], ["interrupted"])
 
 
 def test_the_death_of_the_parent_ends_the_turn_in_order(model: LlmServer, tmp_path: Path) -> None:
