@@ -153,7 +153,7 @@ def _signals(stopping: Stopping) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard = SIGNALS
+    heard: tuple[signal.Signals, ...] = SIGNALS
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # else it is to outlive its terminal
         heard = (*SIGNALS, signal.SIGHUP)
     before = {signum: signal.signal(signum, stopping.handle) for signum in heard}

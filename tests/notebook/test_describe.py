@@ -21,9 +21,10 @@ class Hostile:
 class Masked:
     """Lies about its class, and ends the process where it can."""
 
-    @property
-    def __class__(self) -> Any:
-        raise SystemExit("class")
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            raise SystemExit("class")
+        return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
         raise SystemExit("repr")

@@ -22,14 +22,16 @@ def text(reply: ControlReply) -> str:
 
 async def test_the_end_of_a_recording_says_how_much_and_where(tmp_path: Path) -> None:
     channel, file = MemoryChannel(), tmp_path / "demo.json"
-    async with LlmServer() as server:
-        async with open_app(setup_in(tmp_path, channel, base_url=server.base_url)):
-            said = [text(await channel.control(UseCassette(mode="record", path=file.name)))]
-            await channel.turn(await channel.ask("hello"))
-            said.append(text(await channel.control(UseCassette(mode="off"))))
-            said.append(text(await channel.control(UseCassette(mode="replay", path=file.name))))
-            said.append(text(await channel.control(UseCassette(mode="off"))))
-            said.append(text(await channel.control(UseCassette(mode="off"))))
+    async with (
+        LlmServer() as server,
+        open_app(setup_in(tmp_path, channel, base_url=server.base_url)),
+    ):
+        said = [text(await channel.control(UseCassette(mode="record", path=file.name)))]
+        await channel.turn(await channel.ask("hello"))
+        said.append(text(await channel.control(UseCassette(mode="off"))))
+        said.append(text(await channel.control(UseCassette(mode="replay", path=file.name))))
+        said.append(text(await channel.control(UseCassette(mode="off"))))
+        said.append(text(await channel.control(UseCassette(mode="off"))))
     assert said == [
         "Recording model traffic to 'demo.json'.",
         "Recorded 1 request in 'demo.json'.",
