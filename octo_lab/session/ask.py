@@ -15,7 +15,7 @@ from octo_lab.core.text import clean
 from octo_lab.llm.tokens import context_window, estimate_tokens, message_tokens
 from octo_lab.session.history import Context, fit
 from octo_lab.storage.turns import TurnRecord
-from octo_lab.tools.policy import select_tools
+from octo_lab.tools.policy import select_tools, unmatched
 from octo_lab.tools.tool import Tool
 
 ANSWER_TOKENS = 4096
@@ -47,10 +47,20 @@ class AskPolicy:
         return replace(self.limits, seconds=min(wanted, self.limits.seconds))
 
     def tools_for(self, message: InboundMessage, tools: Iterable[Tool]) -> list[Tool]:
+        return self._offered(message, tools, message.options.tools)
+
+    def unmatched(self, message: InboundMessage, tools: Iterable[Tool]) -> str:
+        """One line naming what of ``--tools`` fits no tool there is; else empty."""
+        wanted = message.options.tools or ()
+        return unmatched(wanted, self._offered(message, tools, None)) if wanted else ""
+
+    def _offered(
+        self, message: InboundMessage, tools: Iterable[Tool], patterns: Sequence[str] | None
+    ) -> list[Tool]:
         return select_tools(
             tools,
             channel=message.address.channel,
-            patterns=message.options.tools,
+            patterns=patterns,
             allow=self.allow,
             deny=self.deny,
         )

@@ -128,7 +128,8 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRec
     asked, context = turn_input(turn.job.message, tools, past, turn.model.provider.model)
     emit = turn.controller.emit
     first = turn.model.note if turn.row.parent is None else ""
-    for note in (turn.news, first, context.note):
+    idle = parts.policy.unmatched(turn.job.message, parts.tools)
+    for note in (turn.news, first, context.note, idle):
         if note:
             emit(Noticed(note))
     agent = agent_for(parts, turn, tools)

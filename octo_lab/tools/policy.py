@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -34,6 +35,16 @@ def select_tools(
         )
 
     return [tool for tool in tools if offered(tool)]
+
+
+def unmatched(patterns: Sequence[str], tools: Sequence[Tool]) -> str:
+    """One line naming the wishes that no offered tool fits; empty when all fit."""
+    idle = [p for p in patterns if not any(_matches(tool, (p,)) for tool in tools)]
+    if not idle:
+        return ""
+    missing = ", ".join(map(repr, idle))
+    near = difflib.get_close_matches(idle[0], [tool.name for tool in tools], n=1)
+    return f"No tool fits {missing}" + (f" (did you mean {near[0]!r}?)." if near else ".")
 
 
 def _matches(tool: Tool, patterns: Iterable[str]) -> bool:

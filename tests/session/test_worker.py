@@ -23,7 +23,7 @@ from octo_lab.core.mail import (
     Told,
 )
 from octo_lab.core.stream import Done, TextDelta
-from octo_lab.core.turns import TurnSnapshot
+from octo_lab.core.turns import NoticeBlock, TurnSnapshot
 from octo_lab.llm.provider import Events
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import Turn
@@ -305,3 +305,13 @@ def _killed_while_answering(folder: Path, server: LlmServer) -> None:
         assert not server.wait_until(lambda: bool(server.disconnects), timeout=2.5)
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=10)
+
+
+async def test_a_tool_that_does_not_exist_is_named_in_the_turn(tmp_path: Path) -> None:
+    channel = MemoryChannel()
+    setup = setup_in(tmp_path, channel, provider=ScriptedProvider(says("hi")))
+    async with open_app(setup):
+        asked = await channel.ask("hello", options=AskOptions(tools=("gerp",)))
+        turn = await channel.turn(asked)
+
+    assert NoticeBlock("No tool fits 'gerp' (did you mean 'grep'?).") in turn.blocks

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from octo_lab.tools.policy import select_tools
+from octo_lab.tools.policy import select_tools, unmatched
 from octo_lab.tools.tool import Tool, ToolContext
 
 
@@ -59,3 +59,11 @@ def test_a_tool_of_the_notebook_is_offered_nowhere_else() -> None:
     chosen = select_tools(TOOLS, channel="web", patterns=("*",))
 
     assert [tool.name for tool in chosen] == ["read_file", "read_url", "grep"]
+
+
+def test_a_wish_that_no_tool_fits_is_named_with_the_nearest() -> None:
+    tools = [tool("grep"), tool("read_file")]
+
+    assert unmatched(["grep", "read*"], tools) == ""
+    assert unmatched(["gerp"], tools) == "No tool fits 'gerp' (did you mean 'grep'?)."
+    assert unmatched(["x*", "grep"], tools) == "No tool fits 'x*'."
