@@ -73,12 +73,18 @@ _SESSION = (
     select(sessions, turns.c.id, turns.c.owner, turns.c.partial)
     .outerjoin(turns, _RUNS)
     .where(sessions.c.id == bindparam("session"))
-    .with_for_update(of=sessions)
 )
+_LOCK = select(sessions.c.id).where(sessions.c.id == bindparam("session")).with_for_update()
 
 
 def _session_and_running(db: Connection, session_id: str) -> tuple[SessionRow, _Running | None]:
-    """The session, locked, and the turn that runs in it."""
+    """The session, locked, and the turn that runs in it.
+
+    SQLite has one writer. A PostgreSQL statement that waited for a row still reads what it joins
+    as of before the wait, so there the lock comes first.
+    """
+    if db.dialect.name == "postgresql":
+        db.execute(_LOCK, {"session": session_id})
     row = db.execute(_SESSION, {"session": session_id}).first()
     if row is None:
         raise no_session(session_id)
