@@ -65,8 +65,14 @@ def gist_of(block: ToolBlock) -> str:
     if arguments is None:
         return first_line(block.arguments)
     if list(arguments) == ["code"]:
-        return first_line(str(arguments["code"]))
+        return _code_gist(str(arguments["code"]))
     return first_line(", ".join(f"{name}={_short(value)}" for name, value in arguments.items()))
+
+
+def _code_gist(code: str) -> str:
+    """The first line of code, and how many more there are."""
+    more = sum(1 for line in code.split("\n") if line.strip()) - 1
+    return f"{first_line(code)} … +{more} line{'s' * (more > 1)}" if more > 0 else first_line(code)
 
 
 def _short(value: object) -> str:

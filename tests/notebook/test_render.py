@@ -48,7 +48,7 @@ def body(html: str) -> str:
 def test_a_turn_reads_in_plain_text_and_in_markdown() -> None:
     bundle = render_turn(TURN)
     assert bundle["text/plain"] == (
-        "✓ python(total = 40 + 2)\n  42\n\n"
+        "✓ python(total = 40 + 2 … +1 line)\n  42\n\n"
         "It is **42**.\n\n"
         "(openai/gpt-4o · 1,200 tokens in · 34 out · 2.0 s)"
     )

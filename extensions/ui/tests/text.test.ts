@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { markdownHtml } from "../src/text/markdown";
 import { formulaAt } from "../src/text/math";
 import { finishedUpTo } from "../src/text/split";
+import { gistOf } from "../src/text/words";
+import type { ToolBlock } from "../src/protocol/types";
 
 const LONG = [
   "# Title\n\nFirst paragraph\nof two lines.\n\n- a\n- b\n\n  still b\n\n- c\n\nAfter the list.\n\n",
@@ -76,5 +78,23 @@ describe("formulas", () => {
 
   it.each(["$5 and $10", "$ 5 $", "$HOME", "$$", "\\(open"])("are not seen in %s", (text) => {
     expect(formulaAt(text)).toBeNull();
+  });
+});
+
+describe("the line that tells what a call does", () => {
+  const gist = (args: unknown) => gistOf({ arguments: JSON.stringify(args) } as ToolBlock);
+
+  it.each([
+    ["total = 1", "total = 1"],
+    ["total = 1\n\n", "total = 1"],
+    ["total = 1\n\ntotal", "total = 1 … +1 line"],
+    ["\nimport time\nfor n in range(9):\n    time.sleep(n)\nn", "import time … +3 lines"],
+    ["", ""],
+  ])("says of %j how many lines it is", (code, expected) => {
+    expect(gist({ code })).toBe(expected);
+  });
+
+  it("names the arguments of other tools", () => {
+    expect(gist({ path: "a.txt", limit: 3 })).toBe('path="a.txt", limit=3');
   });
 });

@@ -62,7 +62,7 @@ export function gistOf(block: ToolBlock): string {
   const args = argumentsOf(block);
   if (!args) return firstLine(block.arguments);
   const entries = Object.entries(args);
-  if (entries.length === 1 && typeof args.code === "string") return firstLine(args.code);
+  if (entries.length === 1 && typeof args.code === "string") return codeGist(args.code);
   return entries.map(([name, value]) => `${name}=${firstLine(JSON.stringify(value))}`).join(", ");
 }
 
@@ -84,6 +84,12 @@ export function outputOf(block: ToolBlock): string {
 export function firstLine(text: string, limit = 80): string {
   const line = text.split("\n").find((line) => line.trim())?.trim() ?? "";
   return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
+}
+
+/** The first line of code, and how many more there are. */
+function codeGist(code: string): string {
+  const more = code.split("\n").filter((line) => line.trim()).length - 1;
+  return more < 1 ? firstLine(code) : `${firstLine(code)} … +${more} ${more === 1 ? "line" : "lines"}`;
 }
 
 export function secondsText(seconds: number): string {
