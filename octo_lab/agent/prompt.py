@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_WHO_IN_NOTEBOOK = (
+    "You are octo, an AI agent that lives in the Jupyter kernel of the person you work with."
+)
+_WHO = (
+    "You are octo, an AI agent that works in the folder of the person you work with. You have no "
+    "kernel here: what needs to run Python or see their variables is asked in a notebook."
+)
 _PLACES = {
     "notebook": "a Jupyter notebook. Answer in Markdown; code goes into fenced blocks with their "
     "language, formulas between dollar signs",
@@ -37,7 +44,7 @@ def system_prompt(facts: PromptFacts) -> str:
     """Who octo is, where it works, what it may do and how it behaves."""
     tools = list(facts.tools)
     parts = [
-        "You are octo, an AI agent that lives in the Jupyter kernel of the person you work with.",
+        _WHO_IN_NOTEBOOK if facts.channel == "notebook" else _WHO,
         f"The person writes from {_PLACES.get(facts.channel, f'the channel {facts.channel!r}')}.",
         _workspace(tools),
         _RULES,

@@ -15,6 +15,16 @@ def test_it_says_where_the_person_writes_from() -> None:
     assert "the channel 'telegram'" in system_prompt(PromptFacts(channel="telegram"))
 
 
+def test_it_lives_in_a_kernel_only_where_there_is_one() -> None:
+    in_kernel = [
+        channel
+        for channel in ("notebook", "terminal", "web")
+        if "lives in the Jupyter kernel" in system_prompt(PromptFacts(channel=channel))
+    ]
+
+    assert in_kernel == ["notebook"]
+
+
 def test_python_is_explained_only_where_it_is_offered() -> None:
     with_python = system_prompt(PromptFacts(channel="notebook", tools=("python",)))
     without = system_prompt(PromptFacts(channel="web", tools=("grep",)))

@@ -54,7 +54,8 @@ class Planner:
             return say(request, "empty")
         step = self._step(request, turn)
         if isinstance(step, Call) and step.tool not in turn.names:
-            what = "missing_kernel_tool" if step.tool in _OF_KERNELS else "missing_tool"
+            has_place = turn.has_kernel or step.tool not in _OF_KERNELS
+            what = "missing_tool" if has_place else "no_kernel"
             return say(request, what, tool=step.tool)
         return step
 

@@ -40,12 +40,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What a step may depend on besides the request: results so far, the tools there are, and
-    the calls of the turn before that went well."""
+    """What a step may depend on besides the request: results so far, the tools there are, the
+    calls of the turn before that went well, and whether the person writes from a notebook."""
 
     tools: Sequence[ToolSpec] = ()
     done: tuple[Result, ...] = ()
     earlier: tuple[Call, ...] = ()
+    has_kernel: bool = False
 
     @property
     def names(self) -> frozenset[str]:

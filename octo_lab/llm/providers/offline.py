@@ -22,6 +22,7 @@ from octo_lab.llm.tokens import estimate_tokens, message_tokens
 
 NAME = "offline"
 MODEL = "helper"
+_OF_NOTEBOOKS = "lives in the Jupyter kernel"  # the system prompt says it nowhere else
 _PIECE = re.compile(r"\s*\S+\s*")
 _loading = anyio.Lock()
 _planners: list[Planner] = []
@@ -74,8 +75,14 @@ def _next_step(planner: Planner, request: ChatRequest) -> Step:
         tools=request.tools if request.tool_choice != "none" else (),
         done=done,
         earlier=tuple(result.call for result in earlier if not result.failed),
+        has_kernel=_has_kernel(request),
     )
     return planner.next(text, turn)
+
+
+def _has_kernel(request: ChatRequest) -> bool:
+    """Which tools there are does not tell: a turn may leave those of the kernel out."""
+    return any(one.role == "system" and _OF_NOTEBOOKS in one.content for one in request.messages)
 
 
 def _turns(messages: Sequence[Message]) -> list[tuple[str, tuple[Result, ...]]]:

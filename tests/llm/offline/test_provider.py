@@ -149,10 +149,10 @@ async def test_a_failed_call_is_reported_as_it_failed(world: World) -> None:
 async def test_without_a_kernel_it_says_that_it_cannot_compute_and_uses_its_other_tools(
     world: World,
 ) -> None:
-    sum_ = await ask(world, "what is 17 * 23?", tools=world.file_tools())
+    sum_ = await ask(world, "what is 17 * 23?", tools=world.file_tools(), channel="terminal")
     assert sum_.calls == ()
-    assert sum_.text == SAY["en"]["missing_kernel_tool"].format(tool="python")
-    listed = await ask(world, "list the files in src", tools=world.file_tools())
+    assert sum_.text == SAY["en"]["no_kernel"].format(tool="python")
+    listed = await ask(world, "list the files in src", tools=world.file_tools(), channel="terminal")
     assert names(listed) == ["list_dir"]
 
 
@@ -209,19 +209,31 @@ async def test_the_passage_that_fits_the_question_is_quoted(world: World) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "tool", "kind"),
+    ("text", "tool"),
     [
-        ("what is 17 * 23?", "python", "missing_kernel_tool"),
-        ("list the files in src", "list_dir", "missing_tool"),
-        ("which variables are there?", "list_variables", "missing_kernel_tool"),
+        ("what is 17 * 23?", "python"),
+        ("list the files in src", "list_dir"),
+        ("which variables are there?", "list_variables"),
     ],
 )
 async def test_a_tool_that_the_turn_left_out_is_named_with_the_next_step(
-    text: str, tool: str, kind: str, world: World
+    text: str, tool: str, world: World
 ) -> None:
     answered = await ask(world, text, tools=())
-    assert answered.text == SAY["en"][kind].format(tool=tool)
+    assert answered.text == SAY["en"]["missing_tool"].format(tool=tool)
     assert "`--no-tools`" in answered.text
+
+
+@pytest.mark.parametrize("channel", ["terminal", "web"])
+@pytest.mark.parametrize("text", ["what is 12*7", "was ist 12*7?", "which variables are there?"])
+async def test_where_there_is_no_kernel_no_option_is_blamed(
+    text: str, channel: str, world: World
+) -> None:
+    answered = await ask(world, text, tools=world.file_tools(), channel=channel)
+    assert answered.calls == ()
+    assert "Jupyter" in answered.text
+    assert "otebook" in answered.text
+    assert "--no-tools" not in answered.text
 
 
 def test_importing_the_provider_loads_neither_numpy_nor_wordllama() -> None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.loop import Agent, TurnInput
+from octo_lab.agent.prompt import PromptFacts, system_prompt
 from octo_lab.agent.transcript import Transcript
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.messages import Message, ToolCall
@@ -175,6 +176,7 @@ async def ask(
     tools: Sequence[Tool] | None = None,
     decision: str = "once",
     history: Sequence[Message] = (),
+    channel: str = "notebook",
 ) -> Answered:
     """One turn of the real loop with the offline provider."""
     config = ProviderConfig(name="offline", model="helper", http=ModelHttp())
@@ -191,7 +193,8 @@ async def ask(
         context=world.context,
         limits=Limits(),
     )
-    turn = TurnInput(system="", history=history, user=Message(role="user", content=text))
+    system = system_prompt(PromptFacts(channel=channel))
+    turn = TurnInput(system=system, history=history, user=Message(role="user", content=text))
     ending = await agent.run(turn, transcript, lambda event: None, keep)
     messages = [*kept, *ending.final]
     return Answered(
