@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -27,8 +26,6 @@ from octo_lab.gateway.find import find_gateway
 
 State = Literal["ok", "warning", "error"]
 _MARKS: dict[State, str] = {"ok": "✓", "warning": "!", "error": "✗"}
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_MAC_BROWSER = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,24 +111,6 @@ def _data_folder(workspace: Path | None) -> Finding:
     return Finding(name="data folder", state="ok", detail=str(folder))
 
 
-def _sandbox(_: Path | None) -> Finding:
-    found = shutil.which("bwrap") or shutil.which("sandbox-exec")
-    if found is None:
-        hint = "install bubblewrap; without it commands cannot be confined"
-        return Finding(name="sandbox", state="warning", detail="no program found", hint=hint)
-    return Finding(name="sandbox", state="ok", detail=found)
-
-
-def _browser(_: Path | None) -> Finding:
-    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if found is None and _MAC_BROWSER.exists():
-        found = str(_MAC_BROWSER)
-    if found is None:
-        hint = "install chromium; only the browser tests need it"
-        return Finding(name="browser", state="warning", detail="none found", hint=hint)
-    return Finding(name="browser", state="ok", detail=found)
-
-
 def _gateway(workspace: Path | None) -> Finding:
     endpoint = find_gateway(place_around(workspace).data_folder)
     detail = "none runs; 'octo run' and 'octo chat' work in their own process"
@@ -174,8 +153,6 @@ _CHECKS: dict[str, Callable[[Path | None], Finding]] = {
     "packages": _packages,
     "kernel": _kernel,
     "data folder": _data_folder,
-    "sandbox": _sandbox,
-    "browser": _browser,
     "gateway": _gateway,
     "model": _model,
 }
