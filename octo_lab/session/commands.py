@@ -1,4 +1,8 @@
-"""Slash commands: what they are, and how a typed line finds its command."""
+"""Slash commands: what they are, and how a typed line finds its command.
+
+A new command is one file in ``session`` that makes a ``Command``, and one line where
+``octo_lab/app.py`` builds ``Commands``; a face adds its own with ``Setup.commands``.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +68,7 @@ class Commands:
         return command is not None and command.bypass
 
     async def run(self, line: str, address: ChatAddress, sender_id: str) -> Told:
-        """Run a typed line; an unknown command is answered with the help."""
+        """Run a typed line; an unknown command is named, with the next step."""
         command = self.find(line, address.channel)
         if command is None:
             return self._unknown(line, address.channel)
@@ -78,9 +82,8 @@ class Commands:
     def _unknown(self, line: str, channel: str) -> Told:
         known = [info.name for info in self.infos(channel)]
         near = difflib.get_close_matches(_word(line), known, n=1)
-        hint = f"did you mean `/{near[0]}`?" if near else "these exist; a file's path needs a word"
-        text = f"No command `/{_word(line)}`.\n\n{self.help_text(channel)}"
-        return Told(text=text, failed=True, hint=hint)
+        hint = f"did you mean /{near[0]}?" if near else "/help lists them"
+        return Told(text=f"No command /{_word(line)}", failed=True, hint=hint)
 
     def _help_command(self) -> Command:
         async def run(call: CommandCall) -> Told:

@@ -274,7 +274,7 @@ async def test_commands_are_the_same_typed_and_as_controls(tmp_path: Path) -> No
     assert {"new", "clear", "stop", "sessions", "switch", "help", "model", "status"} <= {
         info.name for info in known.commands
     }
-    assert (unknown.failed, "No command `/frobnicate`" in unknown.text) == (True, True)
+    assert (unknown.failed, unknown.text) == (True, "No command /frobnicate")
     assert path.text == "a1"
 
 
