@@ -19,7 +19,11 @@ from octo_lab.storage.sessions import needed_session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRow:
-    """One turn. ``parent`` is the turn it follows; ``partial`` matters only while it runs."""
+    """One turn. ``parent`` is the turn it follows; ``partial`` matters only while it runs.
+
+    ``left_behind`` is known only of a turn just begun: how many later turns of other cells left
+    the session with the one that it replaces.
+    """
 
     id: str
     session_id: str
@@ -38,6 +42,7 @@ class TurnRow:
     started_at: datetime
     ended_at: datetime | None = None
     owner: str
+    left_behind: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +101,11 @@ def on_path(db: Connection, head: str, cursor: str | None, wanted: Container[str
     """The newest of the ``wanted`` turns between ``head`` and ``cursor``."""
     where = {"head": head, "stop": cursor or "", "limit": _UNLIMITED}
     return next((turn for turn in db.scalars(_IDS, where) if turn in wanted), None)
+
+
+def path_after(db: Connection, head: str, turn: str) -> list[str]:
+    """The turns from ``head`` back, as far as ``turn``, which is not one of them."""
+    return list(db.scalars(_IDS, {"head": head, "stop": turn, "limit": _UNLIMITED}))
 
 
 def _turn_of(row: Row[Any]) -> TurnRow:

@@ -14,7 +14,7 @@ from octo_lab.core.errors import SessionBusy, SessionMoved, StorageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.messages import Message, Usage
 from octo_lab.core.turns import TurnState
-from octo_lab.storage.history import TurnRecord, TurnRow, load_turns, on_path
+from octo_lab.storage.history import TurnRecord, TurnRow, load_turns, on_path, path_after
 from octo_lab.storage.messages import insert_messages
 from octo_lab.storage.owners import interrupt, living_owner
 from octo_lab.storage.schema import sessions, turns
@@ -60,8 +60,8 @@ def begin_turn(db: Connection, new: NewTurn, *, owner: str) -> TurnRow:
     session, running = _session_and_running(db, new.session_id)
     if running is not None:
         _take_lease(db, running, owner)
-    session = _step_back(db, session, new)
-    turn = _new_row(session, new, owner)
+    session, left = _step_back(db, session, new)
+    turn = replace(_new_row(session, new, owner), left_behind=left)
     _insert_turn(db, turn)
     insert_messages(db, turn.id, [new.message], turn.started_at)
     _move_head(db, session.id, turn.id, turn.depth, turn.started_at)
@@ -115,15 +115,26 @@ _OF_SLOT = select(turns.c.id, turns.c.depth, turns.c.parent).where(
 )
 
 
-def _step_back(db: Connection, session: SessionRow, new: NewTurn) -> SessionRow:
+def _step_back(db: Connection, session: SessionRow, new: NewTurn) -> tuple[SessionRow, int]:
+    """The session as it was before the turn to replace, and how many others leave it."""
     if not new.slot or not new.replace or session.head is None:
-        return session
+        return session, 0
     same = {row.id: row for row in db.execute(_OF_SLOT, {"slot": new.slot})}
     last = on_path(db, session.head, session.cursor, same) if same else None
     if last is None:
-        return session
+        return session, 0
+    left = _of_other_cells(db, path_after(db, session.head, last), new.slot)
     insert_session(db, _kept(session))
-    return replace(session, head=same[last].parent, turns=same[last].depth - 1)
+    return replace(session, head=same[last].parent, turns=same[last].depth - 1), left
+
+
+def _of_other_cells(db: Connection, path: list[str], slot: str) -> int:
+    """A cell that asks more than once asks the rest again, too: those are not missed."""
+    if not path:
+        return 0
+    same_cell = turns.c.slot.startswith(f"{slot}#", autoescape=True)
+    again = set(db.scalars(select(turns.c.id).where(same_cell)))
+    return sum(turn not in again for turn in path)
 
 
 def _kept(session: SessionRow) -> SessionRow:

@@ -271,6 +271,20 @@ async def test_asking_again_from_a_slot_goes_back_and_keeps_the_old_path(
     assert await prompts(database, old) == ["a", "b", "c"]
 
 
+async def test_a_turn_asked_again_knows_how_many_of_other_cells_it_leaves_behind(
+    database: Database, owner: Owner, session: SessionRow
+) -> None:
+    left = []
+    for slot in ("a", "b", "b#2", "b_2", "c", "b", "b", "a", "d", "d"):
+        turn = await ask(database, owner, new_turn(session, slot, slot=slot))
+        left.append((slot, turn.left_behind))
+
+    assert left == [
+        *[("a", 0), ("b", 0), ("b#2", 0), ("b_2", 0), ("c", 0)],
+        *[("b", 2), ("b", 0), ("a", 1), ("d", 0), ("d", 0)],
+    ]
+
+
 async def test_a_notebook_run_twice_means_the_same_twice(
     database: Database, owner: Owner, session: SessionRow
 ) -> None:
