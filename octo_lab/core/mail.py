@@ -49,7 +49,10 @@ class AskOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage:
-    """Something a person said. ``private`` belongs to the channel; nobody else reads it."""
+    """Something a person said. ``private`` belongs to the channel; nobody else reads it.
+
+    ``notices`` are lines that its turn shows to the person; no model gets them.
+    """
 
     address: ChatAddress
     sender_id: str
@@ -58,6 +61,7 @@ class InboundMessage:
     received_at: datetime = field(default_factory=utc_now)
     attachments: tuple[Attachment, ...] = ()
     options: AskOptions = AskOptions()
+    notices: tuple[str, ...] = ()
     reply_to: str = ""
     private: Mapping[str, str] = field(default_factory=dict)
 

@@ -46,8 +46,7 @@ class Question:
         if self.in_background:
             await asyncio.wait({asyncio.wrap_future(self.cell.opened)}, timeout=OPEN_SECONDS)
             return
-        kernel = getattr(self.runtime.shell, "kernel", None)
-        await wait_awaited(self.cell, ticking=not getattr(kernel, "wakes_on_interrupt", False))
+        await wait_awaited(self.cell, ticking=_ticking(self.runtime))
 
     def block(self) -> None:
         if self.in_background:
@@ -68,17 +67,18 @@ class Asking:
     def begin(self, runtime: Runtime, parsed: Parsed, place: Place, *, blocking: bool) -> Question:
         """Publish the question; its turn will appear in the running cell. Raises UsageError."""
         parsed = fix_request(parsed)
-        text, attachments = compose(self._shell, parsed)
-        if not text.strip():
+        said = compose(self._shell, parsed)
+        if not said.text.strip():
             raise UsageError("There is nothing to ask", hint="write a prompt: %octo PROMPT")
         options = ask_options(self._shell, parsed.given, place, self._slot(place))
         self.open_own_dialog(runtime, place, parsed.given)
         message = InboundMessage(
             address=runtime.address,
             sender_id=SENDER,
-            text=text,
-            attachments=attachments,
+            text=said.text,
+            attachments=said.attachments,
             options=options,
+            notices=said.notices,
         )
         cell = CellTurn(
             message,
@@ -89,9 +89,10 @@ class Asking:
         )
         runtime.ask(cell)
         turn = Turn(
-            text,
+            said.text,
             cell.done,
             running=cell,
+            until_end=partial(_until_end, cell, ticking=_ticking(runtime)),
             headless=place.headless,
             shown_here=_never if cell.quiet else this_run(self._shell),
         )
@@ -126,6 +127,18 @@ class Asking:
         if question.given.get("quiet") and question.turn.error:
             raise UsageError(question.turn.error)
         return question.turn
+
+
+def _ticking(runtime: Runtime) -> bool:
+    kernel = getattr(runtime.shell, "kernel", None)
+    return not getattr(kernel, "wakes_on_interrupt", False)
+
+
+async def _until_end(cell: CellTurn, *, ticking: bool) -> None:
+    """Await a turn that an earlier cell began; an interrupt ends both."""
+    await wait_awaited(cell, ticking=ticking)
+    if cell.interrupted:
+        raise TurnCancelled
 
 
 def _never() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import mimetypes
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from octo_lab.core.messages import Media
 from octo_lab.core.text import clean, head_and_tail
 from octo_lab.notebook.describe import TEXT_LIMIT, describe
 from octo_lab.notebook.interpolate import evaluate
+from octo_lab.notebook.mentions import MENTION, nothing_attached, readings
 
-MENTION = re.compile(r"""(?<![\w@./`-])@(?:"([^"\n]+)"|'([^'\n]+)'|([A-Za-z_.~/][\w./~-]*))""")
 CELL = re.compile(r"(?:In\[|cell:?)(\d+)\]?$")
 FILE_LIMIT = 10_000_000  # bytes
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -24,26 +24,22 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 def mentioned(
     text: str, namespace: Mapping[str, Any], cells: Sequence[str]
-) -> tuple[Attachment, ...]:
-    """What the ``@name``s of a prompt mean: a variable, a cell, a file; others are just words."""
+) -> tuple[tuple[Attachment, ...], str]:
+    """What the ``@name``s of a prompt mean: a variable, a cell, a file; others are just words.
+
+    The second is the line that names those words, empty where there are none.
+    """
     found: dict[str, Attachment] = {}
+    unknown: list[re.Match[str]] = []
     for match in MENTION.finditer(text):
-        for name in _readings(match[1] or match[2] or match[3]):
+        for name in readings(match):
             attachment = found.get(name) or _named(name, namespace, cells)
             if attachment:
                 found[name] = attachment
                 break
-    return tuple(found.values())
-
-
-def _readings(name: str) -> Iterable[str]:
-    """The name, then without the punctuation that may follow it in a sentence."""
-    yield name
-    shorter = name.rstrip("./-")
-    if shorter != name:
-        yield shorter
-    if "." in shorter:
-        yield shorter.partition(".")[0]
+        else:
+            unknown.append(match)
+    return tuple(found.values()), nothing_attached(text, unknown, namespace)
 
 
 def _named(name: str, namespace: Mapping[str, Any], cells: Sequence[str]) -> Attachment | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +27,37 @@ WISHES = {
 }
 
 
-def compose(shell: InteractiveShell, parsed: Parsed) -> tuple[str, tuple[Attachment, ...]]:
-    """The prompt as the model gets it, and what is attached; raises UsageError."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """The prompt as the model gets it, what is attached, and what to tell the person."""
+
+    text: str
+    attachments: tuple[Attachment, ...]
+    notices: tuple[str, ...]
+
+
+def compose(shell: InteractiveShell, parsed: Parsed) -> Composed:
+    """The prompt with all that goes with it; raises UsageError."""
     given, namespace = parsed.given, shell.user_ns
     cells = typed_cells(shell)
-    text, found = parsed.text, []
+    text, found, notice = parsed.text, list[Attachment](), ""
     if "raw" not in given:
         text, pictures = interpolate(text, namespace)
         if pictures:
             found.append(Attachment(name="pictures of the prompt", media=pictures))
-        found += mentioned(parsed.text, namespace, cells)
+        named, notice = mentioned(parsed.text, namespace, cells)
+        found += named
     if "fix" in given:
         found.append(last_failure(shell))
     found += [attached(what, namespace, cells) for what in given.get("attach", ())]
     if given.get("context"):
         found.append(last_cells(given["context"], cells, shell.user_ns.get("_oh", {})))
     wish = WISHES.get(given.get("format", ""))
-    return (f"{text}\n\n{wish}" if wish else text), tuple(found)
+    return Composed(
+        text=f"{text}\n\n{wish}" if wish else text,
+        attachments=tuple(found),
+        notices=(notice,) if notice else (),
+    )
 
 
 def ask_options(shell: InteractiveShell, given: Given, place: Place, slot: str) -> AskOptions:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from typing import Any
 
@@ -29,6 +28,7 @@ class Turn:
         done: Future[Answered],
         running: Any = None,
         *,
+        until_end: Callable[[], Awaitable[None]] | None = None,
         headless: bool = False,
         shown_here: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -37,6 +37,7 @@ class Turn:
         self._shown_here = shown_here
         self._done = done
         self._running = running
+        self._until_end = until_end
 
     @property
     def snapshot(self) -> TurnSnapshot | None:
@@ -122,7 +123,8 @@ class Turn:
         return self
 
     def __await__(self) -> Generator[Any, None, Turn]:
-        yield from asyncio.shield(asyncio.wrap_future(self._done)).__await__()
+        if not self.done and self._until_end is not None:
+            yield from self._until_end().__await__()
         return self
 
     def __str__(self) -> str:

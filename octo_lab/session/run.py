@@ -129,7 +129,8 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRec
     emit = turn.controller.emit
     first = turn.model.note if turn.row.parent is None else ""
     idle = parts.policy.unmatched(turn.job.message, parts.tools)
-    for note in (turn.news, first, context.note, idle):
+    notes = (turn.news, _left(turn.row.left_behind), *turn.job.message.notices)
+    for note in (*notes, first, context.note, idle):
         if note:
             emit(Noticed(note))
     agent = agent_for(parts, turn, tools)
@@ -138,6 +139,13 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRec
     if ending.note:
         emit(Noticed(ending.note))
     return _Outcome(state="completed", messages=ending.final)
+
+
+def _left(count: int) -> str:
+    """What a replaced turn says of the turns after it."""
+    later = "1 later turn" if count == 1 else f"{count} later turns"
+    them = "it" if count == 1 else "them"
+    return f"{later} left this conversation; `/sessions all` keeps {them}" if count else ""
 
 
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:

@@ -37,6 +37,26 @@ def test_a_rerun_replaces_the_turn_of_its_cell_and_what_followed(octo: Kernel) -
     assert history(octo) == ["one", "TWO", "two again"]
 
 
+def test_a_rerun_says_how_many_later_turns_left(octo: Kernel) -> None:
+    new_dialog(octo)
+    for cell in "abc":
+        octo.run(f"%octo {cell}", cell=cell)
+    assert "left this conversation" not in octo.run("%octo c", cell="c").value
+    two = "2 later turns left this conversation; `/sessions all` keeps them"
+    assert two in octo.run("%octo a", cell="a").value
+    assert "left this conversation" not in octo.run("%octo a", cell="a").value
+    octo.run("%octo b", cell="b")
+    one = "1 later turn left this conversation; `/sessions all` keeps it"
+    assert one in octo.run("%octo a", cell="a").value
+
+
+def test_a_rerun_of_a_cell_that_asks_more_than_once_says_nothing_left(octo: Kernel) -> None:
+    new_dialog(octo)
+    cell = "for n in range(3):\n    %octo ask {{ n }}"
+    assert octo.run(cell, cell="loop").status == "ok"
+    assert "left this conversation" not in octo.run(cell, cell="loop").everything
+
+
 def test_every_ask_of_one_cell_has_its_own_place(octo: Kernel) -> None:
     new_dialog(octo)
     cell = "for n in range(3):\n    %octo ask {{ n }}"
@@ -119,6 +139,25 @@ def test_a_background_turn_arrives_in_its_own_cell(octo: Kernel, model: LlmServe
     waited = octo.run("print(turn.state)\nawait turn\nprint(turn.state, turn.text.count('slow'))")
     assert waited.printed.split() == ["running", "completed", "20"]
     assert not waited.of("update_display_data")
+
+
+def test_an_interrupt_of_an_awaited_background_turn_ends_it_in_one_line(
+    octo: Kernel, model: LlmServer
+) -> None:
+    model.script(SLOW)
+    octo.run("later = 0\nturn = %octo --bg slowly")
+    sent = octo.send("await turn\nlater = 1")
+    time.sleep(1.0)
+    octo.interrupt()
+    ran = octo.collect(sent, wait=10)
+    assert (ran.status, ran.error) == (
+        "error",
+        "Interrupted: the turn was stopped, what it said so far is kept.",
+    )
+    assert octo.run("print(turn.state, later, turn.text[:5])").printed.split() == [
+        *["cancelled", "0", "word0"]
+    ]
+    assert octo.run("print((await turn).state)").printed == "cancelled\n"
 
 
 def test_queued_cells_run_once_and_in_order(octo: Kernel) -> None:
