@@ -1,4 +1,8 @@
-"""The tools there are: the built-in ones and those of installed plugins."""
+"""The tools there are: the built-in ones and those of installed plugins.
+
+A new built-in tool is one file in ``tools/builtin`` that makes a ``TOOL``, and one line in
+``BUILTIN`` below.
+"""
 
 from __future__ import annotations
 
