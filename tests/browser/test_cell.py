@@ -164,3 +164,20 @@ def test_a_restart_during_a_turn_leaves_no_button_that_cannot_work(
     notebook.page.evaluate(_RESTART)
     expect(output.get_by_role("button", name="Stop")).to_have_count(0, timeout=3_000)
     notebook.picture("cell-restarted")
+
+
+@pytest.mark.parametrize("answer", ["Allow once", "Allow for this session", "Deny", "Stop"])
+def test_the_notebook_has_the_keyboard_again_after_a_button_of_the_answer(
+    face: Face, answer: str, open_notebook: Open, model: LlmServer
+) -> None:
+    model.script(calls(call("python", code="1 + 1")), says("Two."))
+    notebook = open_notebook(face, ["%%octo\nAdd.", "print(6 * 7)"])
+    output = notebook.run(0)
+    output.get_by_role("button", name=answer).click()
+    expect(output.get_by_role("button", name="Stop")).to_have_count(0)
+    notebook.wait_idle()
+    keyboard = "() => document.activeElement.closest('.jp-Cell, .jp-Notebook') !== null"
+    assert notebook.page.evaluate(keyboard)
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.page.keyboard.press("Shift+Enter")
+    expect(notebook.output(1)).to_contain_text("42")

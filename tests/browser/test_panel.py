@@ -104,6 +104,49 @@ def test_a_reloaded_page_shows_the_dialog_again_and_goes_on(
     expect(panel.locator(".chat-exchange").last).to_contain_text("Third answer.")
 
 
+LONG = "\n\n".join(f"Paragraph {number}." for number in range(30))
+_BELOW = "(log) => Math.round(log.scrollHeight - log.scrollTop - log.clientHeight)"
+
+
+def at_its_end(panel: Locator) -> None:
+    """The log shows its end, now and when everything in it was drawn."""
+    log = panel.get_by_role("log")
+    expect(log.locator(".chat-foot").last).to_be_in_viewport()
+    panel.page.wait_for_timeout(500)
+    assert log.evaluate(_BELOW) <= 1
+
+
+def test_the_panel_opens_at_the_last_turn_and_follows_it_until_the_person_scrolls_up(
+    face: Face, open_notebook: Open, model: LlmServer
+) -> None:
+    cells = [f"%%octo\nquestion {number}" for number in range(6)]
+    notebook = open_notebook(face, [OPEN, *cells])
+    for number in range(6):
+        model.script(says(LONG))
+        notebook.run(number + 1)
+        notebook.wait_idle()
+    panel = opened(notebook)
+    panel.scroll_into_view_if_needed()
+    at_its_end(panel)
+    notebook.save()
+    notebook.load()
+    panel = notebook.output(0).locator(".octo-chat")
+    panel.scroll_into_view_if_needed()
+    at_its_end(panel)
+    panel = opened(notebook)
+    at_its_end(panel)
+    model.script(says(*LONG.splitlines(keepends=True), delay=0.05))
+    say(panel, "more")
+    expect(panel.locator(".octo-md").last).to_contain_text("Paragraph 9.")
+    panel.get_by_role("log").hover()
+    notebook.page.mouse.wheel(0, -900)
+    expect(panel.get_by_role("button", name="Latest")).to_be_visible()
+    expect(panel.locator(".octo-dots")).to_have_count(0)
+    assert panel.get_by_role("log").evaluate(_BELOW) > 300
+    panel.get_by_role("button", name="Latest").click()
+    at_its_end(panel)
+
+
 def test_dialogs_are_made_named_found_switched_and_deleted(
     face: Face, open_notebook: Open, model: LlmServer
 ) -> None:

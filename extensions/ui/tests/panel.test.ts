@@ -52,6 +52,14 @@ class Runtime implements Channel {
   }
 }
 
+/** jsdom has no layout, so no size ever changes. */
+class NoSizes {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+}
+globalThis.ResizeObserver ??= NoSizes;
+
 let view: Record<string, unknown> | undefined;
 
 async function open(runtime: Runtime): Promise<HTMLElement> {
@@ -188,4 +196,27 @@ it("says at once that the kernel is gone, and offers nothing that cannot work", 
   expect(panel.querySelector("textarea")).toBeNull();
   expect(panel.textContent).not.toContain("Deny");
   expect(panel.querySelector(".octo-dots")).toBeNull();
+});
+
+it("counts the time of a running turn from its start, not from when it is shown", async () => {
+  const runtime = new Runtime();
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+  const running = { state: "running" as const, seconds: null };
+  runtime.turns = [turn("t", [], { ...running, started_at: ago(65) })];
+  const panel = await open(runtime);
+  expect(panel.querySelector(".octo-time")?.textContent).toBe("65 s");
+  runtime.tell({ type: "turn", turn: turn("t", [], { ...running, started_at: ago(-900) }) });
+  await settled();
+  expect(panel.querySelector(".octo-time")).toBeNull();
+});
+
+it("gives the keyboard to the message field when the stop button was pressed", async () => {
+  const runtime = new Runtime();
+  runtime.turns = [turn("t", [], { state: "running", seconds: null })];
+  const panel = await open(runtime);
+  const stop = button(panel, "Stop");
+  stop.focus();
+  stop.click();
+  await settled();
+  expect(document.activeElement?.tagName).toBe("TEXTAREA");
 });
