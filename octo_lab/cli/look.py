@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
+from unicodedata import east_asian_width
 
 import anyio
 
@@ -13,6 +16,8 @@ from octo_lab.cli.connect import conversation_in, place_around
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.cli.run import CHAT
+from octo_lab.core.clock import utc_now
+from octo_lab.core.ids import short_id
 from octo_lab.core.keys import SessionKey
 from octo_lab.core.mail import (
     Control,
@@ -23,7 +28,10 @@ from octo_lab.core.mail import (
     SessionList,
     Status,
 )
+from octo_lab.core.text import first_line
 from octo_lab.core.wire import reply_json
+
+_TITLE = 50  # the longest that is shown
 
 
 def ask_control(control: Control, workspace: Path | None) -> tuple[str, ControlReply]:
@@ -57,20 +65,52 @@ def show_sessions(
     if as_json:
         sys.stdout.write(json.dumps(reply_json(reply)) + "\n")
         return Outcome()
-    for info in reply.sessions:
-        sys.stdout.write(_session_line(info, everywhere=everywhere) + "\n")
+    for line in session_lines(reply.sessions, everywhere=everywhere):
+        sys.stdout.write(line + "\n")
     if not reply.sessions:
         sys.stdout.write("No sessions yet: octo chat, or octo run -s NAME\n")
     return Outcome()
 
 
-def _session_line(info: SessionInfo, *, everywhere: bool) -> str:
+def session_lines(sessions: Sequence[SessionInfo], *, everywhere: bool) -> list[str]:
+    """Titles first, in a column of their own; the id, as ``/switch`` takes it, last."""
+    titles = [_title(info) for info in sessions]
+    width = max(map(_cells, titles), default=0)
+    ids = [SessionKey.parse(info.session).dialog for info in sessions]
+    return [
+        f"{title}{' ' * (width - _cells(title))}  {_facts(info, ids, everywhere=everywhere)}"
+        for title, info in zip(titles, sessions, strict=True)
+    ]
+
+
+def _title(info: SessionInfo) -> str:
     mark = "*" if info.current else " "
-    used = info.updated_at.astimezone().strftime("%Y-%m-%d %H:%M")
+    title = first_line(printable(info.title), _TITLE) or "(no title)"
+    return f"{mark} {title}"
+
+
+def _cells(text: str) -> int:
+    """How wide a terminal shows the text: a Chinese character takes two columns."""
+    return sum(2 if east_asian_width(one) in "WF" else 1 for one in text)
+
+
+def _facts(info: SessionInfo, ids: Sequence[str], *, everywhere: bool) -> str:
     key = SessionKey.parse(info.session)
+    turns = "1 turn" if info.turns == 1 else f"{info.turns} turns"
     where = f"{key.address.channel} {key.address.chat_id}  " if everywhere else ""
-    title = printable(info.title) or "(no title)"
-    return printable(f"{mark} {key.dialog}  {used}  {info.turns:>4} turns  {where}{title}")
+    age = _age(utc_now() - info.updated_at)
+    return printable(f"{turns:>9}  {age:>10}  {where}{short_id(key.dialog, ids)}")
+
+
+def _age(passed: timedelta) -> str:
+    minutes = int(passed.total_seconds()) // 60
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    if minutes < 24 * 60:
+        return f"{minutes // 60} h ago"
+    return "1 day ago" if minutes < 2 * 24 * 60 else f"{minutes // (24 * 60)} days ago"
 
 
 def _status_rows(place: str, status: Status) -> list[tuple[str, str]]:

@@ -16,9 +16,9 @@ with no_traceback():
     import typer
 
 app = typer.Typer(
-    help="The AI agent that lives in your Jupyter kernel.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 kernel_app = typer.Typer(help="The Octo kernel for Jupyter.", no_args_is_help=True)
@@ -37,6 +37,26 @@ Session = Annotated[
 ]
 _PROMPT = "The prompt; - reads stdin. One that begins with a dash goes behind --."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"octo_lab {version('octo_lab')}")
+        raise typer.Exit
+
+
+@app.callback()
+def octo(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """The AI agent that lives in your Jupyter kernel."""
 
 
 @app.command()
@@ -114,7 +134,8 @@ def gateway(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Answer other processes until stopped.
 
-    The same as: papermill --engine octo notebooks/gateway.ipynb OUTPUT -k octo -p ...
+    It runs the notebook `notebooks/gateway.ipynb`, as papermill does with `--engine octo`: the
+    options below are the notebook's parameters.
     """
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.gateway import GatewayOptions, run_gateway_command

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from octo_lab.core.errors import UsageError
+from octo_lab.core.ids import short_id
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import Told
 from octo_lab.session.commands import Command, CommandCall
@@ -17,7 +18,6 @@ from octo_lab.storage.sessions import SessionRow
 NO_DIALOG = Told(text="This chat has no dialog yet", failed=True, hint="ask something first")
 USUAL = "default"
 ALL = "all"
-BIRTH = len("01234567-89ab")  # the milliseconds of a UUIDv7
 NONE_YET = "This chat has no dialog yet."
 NONE_FITS = "No dialog says that."
 
@@ -119,7 +119,7 @@ def _line(row: SessionRow, ids: list[str], *, current: bool) -> str:
     turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
     name = f"**{title}**" if current else title
     indent = "  " if row.branch_of else ""
-    return f"{indent}- {name} · {turns} · `{_short(row.id, ids)}`"
+    return f"{indent}- {name} · {turns} · `{short_id(row.id, ids)}`"
 
 
 def _earlier(count: int, query: str) -> str:
@@ -128,14 +128,3 @@ def _earlier(count: int, query: str) -> str:
         return ""
     versions = "1 earlier version" if count == 1 else f"{count} earlier versions"
     return f"{versions}: `{f'/sessions {ALL} {query}'.rstrip()}`"
-
-
-def _short(wanted: str, ids: list[str]) -> str:
-    """The shortest beginning of an id that names it alone, with its whole time of birth.
-
-    A shorter one could name a dialog, too, that is not listed.
-    """
-    for length in range(BIRTH, len(wanted)):
-        if sum(other.startswith(wanted[:length]) for other in ids) == 1:
-            return wanted[:length]
-    return wanted

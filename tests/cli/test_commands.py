@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from octo_lab.cli.look import session_lines
+from octo_lab.core.clock import utc_now
+from octo_lab.core.keys import ChatAddress, SessionKey
+from octo_lab.core.mail import SessionInfo
 from octo_lab.testing.llm_server import LlmServer
 from tests.cli.octo import Octo
 
@@ -18,6 +24,21 @@ def test_help_lists_every_command(octo: Octo) -> None:
     assert done.code == 0
     for name in ("run", "chat", "gateway", "init", "status", "sessions", "doctor", "kernel"):
         assert f" {name} " in done.out
+
+
+def test_the_version_is_printed(octo: Octo) -> None:
+    done = octo("--version")
+    assert (done.code, done.out, done.err) == (0, f"octo_lab {version('octo_lab')}\n", "")
+
+
+def test_the_text_of_a_help_page_flows_and_nothing_is_cut(octo: Octo) -> None:
+    run, gateway = (
+        [line.strip() for line in octo(name, "--help").out.splitlines()]
+        for name in ("run", "gateway")
+    )
+    at = next(n for n, line in enumerate(run) if line.startswith("The answer goes to stdout"))
+    assert min(len(line) for line in run[at : at + 2]) > 60
+    assert "..." not in " ".join(gateway)
 
 
 def test_a_shell_completes_commands_and_options(octo: Octo) -> None:
@@ -77,9 +98,36 @@ def test_sessions_are_those_that_were_named(octo: Octo, server: LlmServer) -> No
     assert [info["title"] for info in octo("sessions", "--json", "trip").json["sessions"]] == [
         "trip"
     ]
-    table = octo("sessions").out
-    assert "trip" in table
-    assert listed[0]["session"].rpartition(":")[2] in table
+    lines = octo("sessions").out.splitlines()
+    ids = [info["session"].rpartition(":")[2] for info in listed]
+    rows = [line.lstrip("* ").split() for line in lines]
+    assert [row[:-1] for row in rows] == [
+        [name, "1", "turn", "just", "now"] for name in ("home", "trip")
+    ]
+    assert [wanted.startswith(row[-1]) for wanted, row in zip(ids, rows, strict=True)] == [True] * 2
+
+
+def test_a_list_of_sessions_is_told_by_title_turns_age_and_the_shortest_id() -> None:
+    ids = ("01890000-0001-7000-8000-000000000001", "01890000-0001-7000-8000-000000000002")
+    address = ChatAddress(channel="terminal", chat_id="main")
+    sessions = [
+        SessionInfo(
+            session=str(SessionKey(address=address, dialog=dialog)),
+            title=title,
+            current=title == "汉字",
+            archived=False,
+            turns=turns,
+            updated_at=utc_now() - timedelta(minutes=minutes, seconds=5),
+        )
+        for dialog, title, turns, minutes in (
+            (ids[0], "汉字", 1, 3),
+            (ids[1], "", 12, 60 * 24 * 3),
+        )
+    ]
+    assert session_lines(sessions, everywhere=False) == [
+        f"* 汉字           1 turn   3 min ago  {ids[0]}",
+        f"  (no title)   12 turns  3 days ago  {ids[1]}",
+    ]
 
 
 def test_all_sessions_are_those_of_every_chat_of_the_workspace(
@@ -94,8 +142,8 @@ def test_all_sessions_are_those_of_every_chat_of_the_workspace(
         ("terminal", "run-"),
     ]
     lines = octo("sessions", "--all").out.splitlines()
-    assert [line.split("turns  ")[1].split("  ")[1] for line in lines] == ["only once", "trip"]
-    assert "terminal main  trip" in lines[1]
+    assert [line[2:].split("  ")[0] for line in lines] == ["only once", "trip"]
+    assert "just now  terminal main  " in lines[1]
     assert octo("sessions", "--all", "-C", str(octo.folder)).out.startswith("No sessions yet")
 
 
