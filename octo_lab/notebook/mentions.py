@@ -16,7 +16,7 @@ CODE = re.compile(
     r"""
     ^[ ]{0,3}(?P<fence>```+|~~~+) [\s\S]*? (?:^[ ]{0,3}(?P=fence)|\Z)  # a fenced block
     | (?P<ticks>`+) (?:(?!\n[ ]*\n)[\s\S]){1,2000}? (?P=ticks)        # code in a sentence
-    | \{\{ [\s\S]{0,2000}? \}\}                                       # an expression
+    | \{\{ [\s\S]{0,300}? \}\}                                        # an expression
     | ^[ \t]*@.*\n (?:[ \t]*@.*\n){0,50} (?=[ \t]*(?:async[ ]+def|def|class)\b)  # decorators
     """,
     re.MULTILINE | re.VERBOSE,

@@ -19,7 +19,8 @@ Answered = TurnSnapshot | OutboundMessage
 class Turn:
     """One question and its answer. Of a running turn (``--bg``) it is the latest state.
 
-    ``await turn`` or ``turn.wait()`` wait for the end; ``str(turn)`` is the answer's text.
+    ``await turn`` or ``turn.wait()`` wait for the end; ``str(turn)`` is the answer's text. An
+    await that is cancelled, by an interrupt or a timeout, stops the turn.
     """
 
     def __init__(

@@ -160,6 +160,16 @@ def test_an_interrupt_of_an_awaited_background_turn_ends_it_in_one_line(
     assert octo.run("print((await turn).state)").printed == "cancelled\n"
 
 
+def test_a_timeout_of_an_awaited_background_turn_stops_it(octo: Kernel, model: LlmServer) -> None:
+    model.script(SLOW)
+    octo.run("import asyncio\nturn = %octo --bg slowly")
+    ran = octo.run(
+        "try:\n    await asyncio.wait_for(turn, 0.5)\n"
+        "except TimeoutError:\n    print('late', turn.state)"
+    )
+    assert (ran.status, ran.printed) == ("ok", "late cancelled\n")
+
+
 def test_queued_cells_run_once_and_in_order(octo: Kernel) -> None:
     octo.run("order = []")
     cells = ["order.append(1)", "%octo hi", "order.append(2)", "%octo ho", "order.append(3)"]
