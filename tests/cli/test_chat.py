@@ -123,6 +123,10 @@ def as_chat(pilot: Pilot[Outcome]) -> ChatApp:
     return pilot.app
 
 
+def left(pilot: Pilot[Outcome]) -> bool:
+    return pilot.app.return_value == Outcome()
+
+
 async def test_escape_stops_the_turn(endpoint: Endpoint, server: LlmServer, chat_id: str) -> None:
     server.script(ENDLESS)
     before = len(server.disconnects)
@@ -133,6 +137,53 @@ async def test_escape_stops_the_turn(endpoint: Endpoint, server: LlmServer, chat
         await until(pilot, lambda: texts(pilot, "notice") == ["· stopped"])
         assert answers(pilot)[0].startswith("word0 word1 ")
     assert server.wait_until(lambda: len(server.disconnects) == before + 1)
+
+
+async def test_ctrl_c_stops_the_turn_and_leaves_the_prompt(
+    endpoint: Endpoint, server: LlmServer, chat_id: str
+) -> None:
+    server.script(ENDLESS)
+    async with chatting(endpoint, chat_id) as pilot:
+        await say(pilot, "count")
+        await until(pilot, lambda: bool(answers(pilot)) and "word1" in answers(pilot)[0])
+        pilot.app.query_one(PromptArea).insert("next")
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: texts(pilot, "notice") == ["· stopped"])
+        assert pilot.app.query_one(PromptArea).text == "next"
+        await until(pilot, lambda: status(as_chat(pilot)).startswith("count"))
+
+
+async def test_ctrl_c_empties_the_prompt_and_leaves_only_when_pressed_twice(
+    endpoint: Endpoint, chat_id: str
+) -> None:
+    async with chatting(endpoint, chat_id) as pilot:
+        before = status(as_chat(pilot))
+        await pilot.press("h", "i", "ctrl+c")
+        assert pilot.app.query_one(PromptArea).text == ""
+        assert status(as_chat(pilot)) == before
+        await pilot.press("ctrl+c")
+        assert status(as_chat(pilot)) == "press Ctrl-C again or Ctrl-D to quit"
+        await pilot.press("x")
+        await until(pilot, lambda: status(as_chat(pilot)) == before)
+        await pilot.press("ctrl+c", "ctrl+c")
+        assert status(as_chat(pilot)) == "press Ctrl-C again or Ctrl-D to quit"
+        assert not left(pilot)
+        assert not pilot.app.query("Toast")
+        await pilot.press("ctrl+c")
+    assert left(pilot)
+
+
+async def test_ctrl_d_deletes_in_a_text_and_leaves_from_an_empty_prompt(
+    endpoint: Endpoint, chat_id: str
+) -> None:
+    async with chatting(endpoint, chat_id) as pilot:
+        area = pilot.app.query_one(PromptArea)
+        await pilot.press("a", "b", "home", "ctrl+d")
+        assert area.text == "b"
+        await pilot.press("ctrl+d")
+        assert (area.text, left(pilot)) == ("", False)
+        await pilot.press("ctrl+d")
+    assert left(pilot)
 
 
 async def test_a_second_chat_sees_the_running_turn(

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import ClassVar
 
 import anyio
+from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
@@ -66,6 +67,8 @@ class ChatApp(App[Outcome]):
         Binding("ctrl+n", "say('/new')", "New", priority=True),
         Binding("ctrl+t", "toggle_dark", "Dark/light", priority=True),
         Binding("ctrl+q", "quit", "Quit", priority=True),
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+d", "leave", show=False, priority=True),
     ]
 
     def __init__(
@@ -85,6 +88,10 @@ class ChatApp(App[Outcome]):
         self._options = options
         self._conversation: Conversation | None = None
         self._session = ""
+        self._where: tuple[str, ...] = ()
+        self._waits = False  # for the first word on what was said last
+        self._live: set[str] = set()
+        self._leaves = False  # at the next Ctrl-C
 
     def compose(self) -> ComposeResult:
         yield Static("connecting…", id="status", markup=False)
@@ -103,7 +110,7 @@ class ChatApp(App[Outcome]):
 
     @property
     def _box(self) -> PromptBox:
-        return self.query_one(PromptBox)
+        return self.screen_stack[0].query_one(PromptBox)
 
     # listening
 
@@ -134,6 +141,8 @@ class ChatApp(App[Outcome]):
             return cause
         finally:
             self._conversation = None
+            self._waits = False  # nothing is left to stop
+            self._live.clear()
         return DeliveryError("The conversation has ended")
 
     async def _begin(self, conversation: Conversation) -> None:
@@ -159,6 +168,7 @@ class ChatApp(App[Outcome]):
         self._show_status(status)
         if status.session != self._session:
             self._session = status.session
+            self._live.clear()
             await self._turns.remove_children()
             await self._show_history()
 
@@ -174,9 +184,16 @@ class ChatApp(App[Outcome]):
         self._say_where(status.title or "new session", model, place)
 
     def _say_where(self, *words: str) -> None:
-        self.query_one("#status", Static).update(printable(" · ".join(filter(None, words))))
+        self._where = words
+        if not self._leaves:
+            self._write_status(*words)
+
+    def _write_status(self, *words: str) -> None:
+        status = self.screen_stack[0].query_one("#status", Static)
+        status.update(printable(" · ".join(filter(None, words))))
 
     async def _show(self, heard: Heard) -> None:
+        self._waits = False
         if isinstance(heard, OutboundMessage):
             await self._say(heard.text, hint=heard.hint, failed=heard.failed)
             await self._follow_session()
@@ -187,6 +204,7 @@ class ChatApp(App[Outcome]):
                 await self._follow_session()
 
     async def _show_turn(self, turn: TurnSnapshot) -> None:
+        (self._live.discard if turn.terminal else self._live.add)(turn.turn_id)
         try:
             view = self._turns.query_one(f"#turn-{turn.turn_id}", TurnView)
         except NoMatches:
@@ -219,18 +237,53 @@ class ChatApp(App[Outcome]):
                 self._box.area.insert(event.text)  # nobody has heard it: it must not be lost
 
     async def action_say(self, text: str) -> bool:
+        self._stay()
         if self._conversation is None:
             await self._say("Not connected yet", hint="press Enter again in a moment", failed=True)
             return False
         try:
+            self._waits = True
             await self._conversation.ask(text, self._options)
         except OctoError as exc:
+            self._waits = False
             await self._say(exc.message, hint=exc.hint, failed=True)
             return False
         return True
 
     async def action_stop(self) -> None:
         await self._tell(Stop())
+
+    # leaving
+
+    async def action_interrupt(self) -> None:
+        """Ctrl-C: stop the turn, else empty the prompt, else leave at the second time."""
+        if self._live or self._waits:
+            self._stay()
+            await self.action_stop()
+        elif self._box.area.text:
+            self._box.area.clear()
+        elif self._leaves:
+            self.exit(Outcome())
+        else:
+            self._leaves = True
+            self._write_status("press Ctrl-C again or Ctrl-D to quit")
+
+    def action_leave(self) -> None:
+        """Ctrl-D: leave; in a text it deletes, as everywhere."""
+        if self._box.area.text:
+            raise SkipAction
+        self.exit(Outcome())
+
+    def on_text_area_changed(self) -> None:
+        """Who types on does not leave."""
+        self._stay()
+
+    def _stay(self) -> None:
+        if self._leaves:
+            self._leaves = False
+            self._say_where(*self._where)
+
+    # answering
 
     async def on_approval_bar_asked(self, event: ApprovalBar.Asked) -> None:
         """Take the focus, unless the person is writing: a letter must not become consent."""
