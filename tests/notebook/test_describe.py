@@ -94,8 +94,11 @@ def test_a_missing_name_is_named() -> None:
 
 
 def test_mentions_are_variables_and_cells_others_are_words() -> None:
-    found = mentioned("see @x. and @cell1, not @y, a@x.com or `@x`", {"x": 1}, ["", "1 + 1"])
+    found, notice = mentioned(
+        "see @x. and @cell1, not @y, a@x.com or `@x`", {"x": 1}, ["", "1 + 1"]
+    )
     assert found == (Attachment(name="x", text="1"), Attachment(name="In[1]", text="1 + 1"))
+    assert "@y" in notice
 
 
 def test_an_expression_can_be_attached() -> None:
