@@ -199,7 +199,8 @@ def _whole(shell: InteractiveShell) -> Iterator[None]:
     finally:
         for name in before.keys() - vars(builtins).keys():
             setattr(builtins, name, before[name])
-        shell.user_ns["get_ipython"] = shell.get_ipython
+        hidden: Any = shell.user_ns_hidden
+        shell.user_ns["get_ipython"] = hidden.get("get_ipython", shell.get_ipython)
 
 
 def _bytes(data: object) -> bytes:

@@ -362,3 +362,17 @@ def test_code_cannot_take_python_or_the_magics_away_from_the_person(
     ask(octo, model, "import builtins\ndel builtins.sorted\ndel builtins.map\nget_ipython = None")
     assert octo.run("sorted(map(abs, [-2, 1]))").value == "[1, 2]"
     assert "echo: again" in octo.run("%octo again").value
+
+
+def test_after_code_ran_the_variables_are_still_only_the_persons(
+    octo: Kernel, model: LlmServer
+) -> None:
+    model.script(
+        calls(call("python", code="get_ipython = 1")),
+        calls(call("list_variables", id="call_2")),
+        says("done"),
+    )
+    octo.run(f"%octo {ALLOWED} look", stdin=False)
+    tools = [m["content"] for m in model.requests[-1].body["messages"] if m["role"] == "tool"]
+    assert "get_ipython" not in tools[-1]
+    assert octo.run("type(get_ipython()).__name__").value == "'ZMQInteractiveShell'"
