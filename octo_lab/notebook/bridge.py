@@ -27,6 +27,7 @@ OLD_PATCH = (
     "Use nest_asyncio2 instead.\n"
 )
 PATIENCE = 50  # interrupts, one each 0.1 s, before work that swallows them is left alone
+GRACE = 0.5  # seconds for work to end by itself after an interrupt that it may have swallowed
 
 
 class Bridge:
@@ -56,7 +57,7 @@ class Bridge:
         async with self._turnstile:
             call = self.post(work, around)
             try:
-                return await asyncio.wrap_future(call.future)
+                return await self._result(call)
             except Interrupted as exc:
                 if exc.by_person:
                     self._on_interrupt()
@@ -65,6 +66,22 @@ class Bridge:
                 with anyio.CancelScope(shield=True):
                     await self._end(call)
                 raise
+
+    async def _result(self, call: MainCall) -> Any:
+        """What the work returns; an interrupt by the person that it swallows is repeated."""
+        result = asyncio.wrap_future(call.future)
+        struck = asyncio.wrap_future(call.struck)
+        try:
+            await asyncio.wait({result, struck}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({result}, timeout=GRACE)
+            for _ in range(PATIENCE):
+                if result.done():
+                    break
+                call.interrupt("")
+                await asyncio.wait({result}, timeout=0.1)
+            return await result
+        finally:
+            result.cancel()
 
     async def _end(self, call: MainCall) -> None:
         with self._news:

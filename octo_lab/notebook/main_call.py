@@ -40,7 +40,8 @@ class MainCall:
 
     While the work runs (for a coroutine: in each of its steps) it is inside ``around`` and an
     interrupt raises KeyboardInterrupt in it at once, whatever handler the kernel has set.
-    ``future`` has its result; an outcome cut short is an Interrupted.
+    ``future`` has its result; an outcome cut short is an Interrupted. ``struck`` is done once
+    an interrupt was raised in the work, which may swallow it.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class MainCall:
     ) -> None:
         self.context = context or contextvars.copy_context()
         self.future: Future[Any] = Future()
+        self.struck: Future[None] = Future()
         self._work = work
         self._around = around
         self._inside = False
@@ -107,7 +109,10 @@ class MainCall:
         return bool(self._reason or (self._task and self._task[1].cancelling()))
 
     def interrupt(self, reason: str) -> None:
-        """End the work from another thread; may be called again if it resists."""
+        """End the work from another thread; may be called again if it resists.
+
+        Without a reason it repeats an interrupt by the person.
+        """
         self._reason = reason
         with self._killing:
             if self._inside:
@@ -140,6 +145,8 @@ class MainCall:
     def _raise(self, number: int, frame: FrameType | None) -> None:
         """Raise inside the work; on its way in or out, remember to raise after it."""
         if self._inside:
+            if not self.struck.done():
+                self.struck.set_result(None)
             raise KeyboardInterrupt
         self._missed = True
 

@@ -131,7 +131,7 @@ def test_what_cannot_work_is_a_clear_error(
         "import asyncio\nawait asyncio.sleep(60)",
         "import asyncio\nawait asyncio.sleep(0)\nwhile True: pass",
         "import subprocess\nsubprocess.run(['sleep', '60'])",
-        "try:\n    while True: pass\nexcept BaseException: pass\nwhile True: pass",
+        "try:\n    x = 1\n    while True: pass\nexcept BaseException: pass\nwhile True: pass",
     ],
 )
 @pytest.mark.parametrize("form", ["awaited", "blocking"])
@@ -350,10 +350,11 @@ def test_what_is_no_picture_is_not_sent_as_one_and_too_many_are_counted(
 def test_a_forked_child_that_comes_out_of_the_code_does_not_become_a_second_kernel(
     octo: Kernel, model: LlmServer
 ) -> None:
+    # Python 3.12 and later warn of a fork beside threads, before the last line
     fork = "import os\nchild = os.fork()\nif not child: raise SystemExit\nos.waitpid(child, 0)[1]"
-    assert ask(octo, model, fork, wait=15)[0] == "0"
+    assert ask(octo, model, fork, wait=15)[0].splitlines()[-1] == "0"
     fork = "import os\nchild = os.fork()\nif child: print(os.waitpid(child, 0)[1])"
-    assert ask(octo, model, fork, wait=15)[0] == "0"
+    assert ask(octo, model, fork, wait=15)[0].splitlines()[-1] == "0"
 
 
 def test_code_cannot_take_python_or_the_magics_away_from_the_person(
