@@ -33,7 +33,7 @@ from octo_lab.core.errors import Rejected, StorageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
 from octo_lab.core.registry import Registry
-from octo_lab.llm.client import ModelHttp
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers

@@ -6,10 +6,11 @@ from contextlib import aclosing
 
 from octo_lab.agent.transcript import Reply, Transcript
 from octo_lab.core.errors import StreamCut
-from octo_lab.core.events import Emit, ToolQueued
+from octo_lab.core.events import Emit, Noticed, ToolQueued
 from octo_lab.core.stream import (
     Done,
     ReasoningDelta,
+    Remarked,
     StateKept,
     StreamEvent,
     TextDelta,
@@ -49,3 +50,5 @@ def _take(event: StreamEvent, reply: Reply, transcript: Transcript, emit: Emit) 
             emit(event)
         case StateKept(state):
             reply.state = state
+        case Remarked(text):
+            emit(Noticed(text))

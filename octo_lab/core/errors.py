@@ -8,11 +8,12 @@ OctoError                     ``hint`` names the reader's next step
 │   └── SessionMoved          the session changed under a running turn: its result is stale
 ├── ProviderError             the model could not answer              (retryable? failover?)
 │   ├── RateLimited           wait, then ask the same provider        (yes, yes)
-│   ├── Unavailable           5xx, network, timeout                   (yes, yes)
-│   │   └── StreamCut         the stream ended without its terminal event
+│   ├── Unavailable           5xx, network                            (yes, yes)
+│   │   ├── StreamCut         the stream ended without its terminal event
+│   │   └── TimedOut          silence: ask another, not the same      (no, yes)
 │   ├── AuthRejected          401/403: another provider may work      (no, yes)
 │   ├── QuotaExceeded         no credit left                          (no, yes)
-│   ├── BadRequest            the server refused the request          (no, no)
+│   ├── BadRequest            the server refused the request          (no, yes)
 │   │   └── ContextOverflow   the input does not fit the window       (no, yes)
 │   ├── ModelNotFound         no such model there                     (no, no)
 │   ├── ContentFiltered       the vendor refused to answer            (no, no)
@@ -26,7 +27,21 @@ OctoError                     ``hint`` names the reader's next step
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+LlmErrorKind = Literal[
+    "provider",
+    "rate_limited",
+    "unavailable",
+    "stream_cut",
+    "timed_out",
+    "auth_rejected",
+    "quota_exceeded",
+    "bad_request",
+    "context_overflow",
+    "model_not_found",
+    "content_filtered",
+]
 
 
 class OctoError(Exception):
@@ -68,62 +83,89 @@ class SessionMoved(StorageError):
 class ProviderError(OctoError):
     """The model could not answer.
 
-    ``retry_after`` is the server's own wish in seconds, if it named one.
+    ``retry_after`` is the server's own wish in seconds, if it named one. ``complaint`` is what
+    the server said, in lower case, for code that adapts to it; nobody is shown it.
     """
 
+    kind: ClassVar[LlmErrorKind] = "provider"
     retryable: ClassVar[bool] = False
     failover: ClassVar[bool] = True
 
-    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retry_after: float | None = None,
+        complaint: str = "",
+    ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
+        self.complaint = complaint
 
 
 class RateLimited(ProviderError):
     """Wait, then ask the same provider."""
 
+    kind: ClassVar[LlmErrorKind] = "rate_limited"
     retryable = True
 
 
 class Unavailable(ProviderError):
     """The server failed, or could not be reached."""
 
+    kind: ClassVar[LlmErrorKind] = "unavailable"
     retryable = True
 
 
 class StreamCut(Unavailable):
     """The stream ended without its terminal event."""
 
+    kind: ClassVar[LlmErrorKind] = "stream_cut"
+
+
+class TimedOut(Unavailable):
+    """The server was silent too long; waiting again would take as long."""
+
+    kind: ClassVar[LlmErrorKind] = "timed_out"
+    retryable = False
+
 
 class AuthRejected(ProviderError):
     """The key is missing, wrong or not allowed to use this model."""
+
+    kind: ClassVar[LlmErrorKind] = "auth_rejected"
 
 
 class QuotaExceeded(ProviderError):
     """The account has no credit left."""
 
+    kind: ClassVar[LlmErrorKind] = "quota_exceeded"
+
 
 class BadRequest(ProviderError):
-    """The server refused the request itself."""
+    """The server refused the request itself; another may accept it."""
 
-    failover = False
+    kind: ClassVar[LlmErrorKind] = "bad_request"
 
 
 class ContextOverflow(BadRequest):
     """The input does not fit the model's window."""
 
-    failover = True
+    kind: ClassVar[LlmErrorKind] = "context_overflow"
 
 
 class ModelNotFound(ProviderError):
     """The provider has no model of that name."""
 
+    kind: ClassVar[LlmErrorKind] = "model_not_found"
     failover = False
 
 
 class ContentFiltered(ProviderError):
     """The vendor refused to answer."""
 
+    kind: ClassVar[LlmErrorKind] = "content_filtered"
     failover = False
 
 

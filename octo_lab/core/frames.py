@@ -69,7 +69,11 @@ def usage_json(usage: Usage) -> Json:
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,
+        "written_tokens": usage.written_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
         "requests": usage.requests,
+        "cost": usage.cost,
+        "priced": usage.priced,
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
-ToolChoice = Literal["auto", "required", "none"]
+Effort = Literal["minimal", "low", "medium", "high"]
 CallOutcome = Literal["ok", "error", "denied", "cancelled"]
 
 
@@ -67,11 +67,22 @@ class ToolSpec:
     schema: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class OneTool:
+    """A tool choice: this tool and no other must be called."""
+
+    name: str
+
+
+ToolChoice = Literal["auto", "required", "none"] | OneTool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
     """Everything a provider needs for one answer. ``None`` leaves a choice to the provider.
 
-    ``response_schema`` asks for JSON that fits it (structured output).
+    ``response_schema`` asks for JSON that fits it (structured output); an empty one asks for any
+    JSON object. ``effort``: how much a model that reasons should think.
     """
 
     messages: Sequence[Message]
@@ -81,21 +92,40 @@ class ChatRequest:
     temperature: float | None = None
     stop: tuple[str, ...] = ()
     response_schema: Mapping[str, Any] | None = None
+    effort: Effort | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or more requests; ``cached_tokens`` are part of ``input_tokens``."""
+    """Tokens of one or more requests, and what they cost.
+
+    ``cached_tokens`` (read from the vendor's cache) and ``written_tokens`` (put into it) are part
+    of ``input_tokens``, ``reasoning_tokens`` of ``output_tokens``. ``cost`` is in US dollars, of
+    the ``priced`` ones of the ``requests``.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
+    reasoning_tokens: int = 0
     requests: int = 0
+    cost: float = 0.0
+    priced: int = 0
+
+    @property
+    def dollars(self) -> float | None:
+        """The whole cost, or None while the price of any request is unknown."""
+        return self.cost if self.requests and self.priced == self.requests else None
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
             requests=self.requests + other.requests,
+            cost=self.cost + other.cost,
+            priced=self.priced + other.priced,
         )

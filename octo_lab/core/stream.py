@@ -46,10 +46,17 @@ class StateKept:
 
 
 @dataclass(frozen=True, slots=True)
+class Remarked:
+    """One line for the person about how the answer comes about: a wait, another model."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The terminal event: the answer is whole."""
 
     reason: StopReason
 
 
-StreamEvent = TextDelta | ReasoningDelta | ToolCalled | UsageReported | StateKept | Done
+StreamEvent = TextDelta | ReasoningDelta | ToolCalled | UsageReported | StateKept | Remarked | Done

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from octo_lab.llm.client import ModelHttp
 from octo_lab.llm.provider import Provider
-from octo_lab.llm.secret import Secret
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderConfig:
-    """What a provider is made of; ``name`` is the entry's, ``base_url`` has no trailing slash."""
-
-    name: str
-    model: str
-    http: ModelHttp
-    base_url: str = ""
-    api_key: Secret | None = None
+from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.wires.streaming import Streaming
+from octo_lab.llm.wires.wire import Wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +17,15 @@ class ProviderEntry:
 
     A bare model name belongs to the first entry with a fitting ``prefixes`` (start of the
     lower-cased name), else ``detect`` (substring). ``needs_key``: without a key it cannot be
-    used at its own ``base_url``; another base URL may do without.
+    used at its own ``base_url``; another base URL may do without. ``wire_for`` is for vendors
+    whose models speak more than one dialect, ``create`` for providers that speak none; each
+    comes before ``wire``.
     """
 
     name: str
-    create: Callable[[ProviderConfig], Provider]
+    wire: Wire | None = None
+    wire_for: Callable[[ProviderConfig], Wire] | None = None
+    create: Callable[[ProviderConfig], Provider] | None = None
     aliases: tuple[str, ...] = ()
     base_url: str = ""
     base_url_env: str = ""
@@ -40,3 +34,14 @@ class ProviderEntry:
     detect: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     needs_key: bool = True
+
+    def spoken(self, config: ProviderConfig) -> Wire | None:
+        """The dialect the model is asked in; None where nothing goes over a network."""
+        return self.wire_for(config) if self.wire_for else self.wire
+
+    def open(self, config: ProviderConfig) -> Provider:
+        if self.create:
+            return self.create(config)
+        wire = self.spoken(config)
+        assert wire is not None, f"the provider {self.name!r} has neither a wire nor create"
+        return Streaming(config, wire)

@@ -26,6 +26,7 @@ from octo_lab.llm.secret import Secret
 from octo_lab.security.redact import Redactor
 
 MAX_MESSAGE = 200
+MAX_COMPLAINT = 2000
 
 _QUOTA_WORDS = (
     "insufficient_quota",
@@ -123,7 +124,12 @@ def _error(
     said = shown(complaint.message, key)
     text = f"{name!r} answered {status}" if status else f"{name!r} failed"
     hint = _HINTS.get(kind, "").format(name=name)
-    return kind(f"{text}: {said}" if said else text, hint=hint, retry_after=wait)
+    return kind(
+        f"{text}: {said}" if said else text,
+        hint=hint,
+        retry_after=wait,
+        complaint=complaint.words[:MAX_COMPLAINT],
+    )
 
 
 def _redirected(name: str, status: int, location: str, key: Secret | None) -> BadRequest:

@@ -13,11 +13,12 @@ import anyio
 from octo_lab.core.errors import AuthRejected, ConfigError, ModelNotFound, OctoError, Unavailable
 from octo_lab.core.messages import ChatRequest
 from octo_lab.core.text import clean
-from octo_lab.llm.client import HttpCall
-from octo_lab.llm.entry import ProviderConfig
+from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.http import HttpCall
 from octo_lab.llm.provider import Events, Provider
-from octo_lab.llm.providers.openai_compat import endpoint
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.wires.streaming import endpoint
 
 PATIENCE = 2.0
 MOST = 500
@@ -40,7 +41,12 @@ class ModelLists:
         return self._known.get((config.base_url, config.api_key), ())
 
     async def of(
-        self, config: ProviderConfig, patience: float = PATIENCE, *, anew: bool = False
+        self,
+        entry: ProviderEntry,
+        config: ProviderConfig,
+        patience: float = PATIENCE,
+        *,
+        anew: bool = False,
     ) -> tuple[str, ...]:
         """The server's models within so many seconds; raises an OctoError that names the next
         step when it does not say.
@@ -48,7 +54,7 @@ class ModelLists:
         known = self.known(config)
         if known and not anew:
             return known
-        models = await _asked(config, patience)
+        models = await _asked(entry, config, patience)
         self._known[config.base_url, config.api_key] = models
         return models
 
@@ -73,8 +79,11 @@ def pick(provider: str, models: Sequence[str], usual: str) -> Picked:
 class NamesModels:
     """Wraps a provider: where a model is missing, says which ones its server has."""
 
-    def __init__(self, inner: Provider, config: ProviderConfig, lists: ModelLists) -> None:
+    def __init__(
+        self, inner: Provider, entry: ProviderEntry, config: ProviderConfig, lists: ModelLists
+    ) -> None:
         self.inner = inner
+        self._entry = entry
         self._config = config
         self._lists = lists
 
@@ -99,7 +108,7 @@ class NamesModels:
         if config.http.replaying:
             return exc
         try:
-            models = await self._lists.of(config, anew=True)
+            models = await self._lists.of(self._entry, config, anew=True)
         except OctoError:
             return exc
         if self.model in models:
@@ -109,14 +118,15 @@ class NamesModels:
         )
 
 
-async def _asked(config: ProviderConfig, patience: float) -> tuple[str, ...]:
-    key = config.api_key
+async def _asked(entry: ProviderEntry, config: ProviderConfig, patience: float) -> tuple[str, ...]:
+    key, wire = config.api_key, entry.spoken(config)
+    if wire is None:
+        raise ConfigError(f"{config.name!r} has no list of models", hint=_how(config))
     call = HttpCall(
         provider=config.name,
         model="",
-        url=endpoint(config.base_url, "/models"),
-        headers={"accept": "application/json"}
-        | ({"authorization": f"Bearer {key.reveal()}"} if key else {}),
+        url=endpoint(config.base_url, wire.models_path),
+        headers={"accept": "application/json"} | ({**wire.authorize(key.reveal())} if key else {}),
         api_key=key,
     )
     try:

@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 from octo_lab.core.errors import ConfigError, UsageError
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import CassetteHeader
-from octo_lab.llm.client import ModelHttp
-from octo_lab.llm.entry import ProviderConfig, ProviderEntry
+from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider import Provider
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers import offline, ollama, openai, vllm
-from octo_lab.llm.providers.openai_compat import OpenAICompatible
-from octo_lab.llm.retry import Retrying, RetryPolicy
+from octo_lab.llm.resilience.retry import Retrying, RetryPolicy
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.wires.chat.wire import CHAT
 
 __all__ = [
     "BUILTIN",
@@ -110,7 +111,7 @@ def builtin_providers() -> Registry[ProviderEntry]:
 
 def open_model(choice: ModelChoice, policy: RetryPolicy = RetryPolicy()) -> Provider:
     """The provider itself, asking again where that helps."""
-    return Retrying(choice.entry.create(choice.config), policy)
+    return Retrying(choice.entry.open(choice.config), policy)
 
 
 def resolve_model(
@@ -151,7 +152,7 @@ def provider_choice(entry: ProviderEntry, setup: ModelSetup) -> ModelChoice:
 def replay_model(header: CassetteHeader, http: ModelHttp) -> ModelChoice:
     """The provider that reads a cassette: no key, no network, no configuration."""
     entry = next((entry for entry in BUILTIN if entry.name == header.provider), None)
-    entry = entry or ProviderEntry(name=header.provider, create=OpenAICompatible)
+    entry = entry or ProviderEntry(name=header.provider, wire=CHAT)
     config = ProviderConfig(
         name=header.provider, model=header.model, http=http, base_url=_REPLAY_URL
     )
@@ -173,7 +174,7 @@ def _configured(setup: ModelSetup, registry: Registry[ProviderEntry]) -> Iterato
                 f"The configured provider {name!r} is unknown and has no base_url",
                 hint=f"give it a base_url, or use one of: {', '.join(sorted(known))}",
             )
-        yield ProviderEntry(name=name, needs_key=False, create=OpenAICompatible)
+        yield ProviderEntry(name=name, needs_key=False, wire=CHAT)
 
 
 def _named(

@@ -69,7 +69,7 @@ async def _asked(
     info: ProviderInfo, choice: ModelChoice, lists: ModelLists, patience: float
 ) -> ProviderInfo:
     try:
-        models = await lists.of(choice.config, patience, anew=True)
+        models = await lists.of(choice.entry, choice.config, patience, anew=True)
     except OctoError as exc:
         state = "not reached" if isinstance(exc, Unavailable) else "refused"
         return replace(info, state=state, note=exc.message)

@@ -11,10 +11,11 @@ from octo_lab.core.errors import ConfigError, Unavailable, UsageError
 from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import TapeUse
-from octo_lab.llm.entry import ProviderConfig, ProviderEntry
+from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.model_lists import PATIENCE, ModelLists, NamesModels, pick
 from octo_lab.llm.origins import connection
 from octo_lab.llm.provider import Provider
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers import offline
 from octo_lab.llm.registry import (
     ModelChoice,
@@ -123,7 +124,7 @@ class ConfiguredModels:
     async def _decided(self, choice: ModelChoice, patience: float) -> ModelChoice:
         """A server that cannot be reached may be back when the turn asks it: it says so then."""
         try:
-            models = await self._lists.of(choice.config, patience)
+            models = await self._lists.of(choice.entry, choice.config, patience)
         except Unavailable:
             if choice.model:
                 return choice
@@ -179,6 +180,6 @@ class ConfiguredModels:
                 self._opened.clear()
             found = open_model(choice)
             if choice.config.base_url:
-                found = NamesModels(found, choice.config, self._lists)
+                found = NamesModels(found, choice.entry, choice.config, self._lists)
             self._opened[choice.config] = found
         return found

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from octo_lab.storage.columns import Instant, Words
 
-REVISION = "0001"
+REVISION = "0002"
 
 metadata = MetaData()
 Id = String(64)
@@ -51,6 +51,10 @@ turns = Table(
     Column("started_at", Instant, nullable=False),
     Column("ended_at", Instant),
     Column("owner", Id, nullable=False),
+    Column("written_tokens", BigInteger, nullable=False, server_default="0"),
+    Column("reasoning_tokens", BigInteger, nullable=False, server_default="0"),
+    Column("priced", BigInteger, nullable=False, server_default="0"),
+    Column("cost", Float(53), nullable=False, server_default="0"),
 )
 messages = Table(
     "messages",

@@ -1,4 +1,4 @@
-"""Scripted answers of the LLM protocol server, and the bytes they become."""
+"""Scripted answers of the LLM protocol server; ``testing/wires`` turns them into bytes."""
 
 from __future__ import annotations
 
@@ -77,97 +77,21 @@ def echo(request: Json) -> Turn:
 
 
 def last_text(request: Json) -> str:
-    """The text of the last message of a request."""
-    content = request["messages"][-1].get("content") or ""
+    """The text of the last message of a request, in whatever dialect it is."""
+    said = request.get("messages") or request.get("input") or request.get("contents") or [{}]
+    if isinstance(said, str):
+        return said
+    content = said[-1].get("content") or said[-1].get("parts") or ""
     if isinstance(content, str):
         return content
-    return " ".join(part["text"] for part in content if part["type"] == "text")
-
-
-def pieces(turn: Turn, request: Json) -> list[bytes]:
-    """The body of an answer, one piece for each event."""
-    if turn.raw is not None:
-        return [turn.raw]
-    if turn.status != 200:
-        return [error_body(turn.message, code=turn.code)]
-    events = _events(turn, request) if turn.events is None else turn.events
-    data = [_data(event) for event in events]
-    return [*data, b"data: [DONE]\n\n"] if turn.done else data
-
-
-def error_body(message: str, *, code: str | None = None, param: str | None = None) -> bytes:
-    error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    return json.dumps({"error": error}).encode()
+    return " ".join(part["text"] for part in content if isinstance(part.get("text"), str))
 
 
 def _words(text: str) -> list[str]:
     return [f"{' ' if index else ''}{word}" for index, word in enumerate(text.split(" "))]
 
 
-def _data(event: Json | str) -> bytes:
+def as_data(event: Json | str) -> bytes:
+    """One server-sent event without a name."""
     text = event if isinstance(event, str) else json.dumps(event, separators=(",", ":"))
     return f"data: {text}\n\n".encode()
-
-
-def _events(turn: Turn, request: Json) -> list[Json]:
-    deltas: list[Json] = [{"role": "assistant", "content": ""}]
-    deltas += [{"reasoning_content": part} for part in turn.reasoning]
-    deltas += [{"content": part} for part in turn.text]
-    deltas += [{"tool_calls": part} for part in _fragments(turn)]
-    events = [_chunk(request, delta) for delta in deltas]
-    if turn.finish != "":
-        reason = turn.finish or ("tool_calls" if turn.calls else "stop")
-        events.append(_chunk(request, {}, reason))
-    if turn.usage and (request.get("stream_options") or {}).get("include_usage"):
-        events.append(_usage(request, turn.usage))
-    return events
-
-
-def _fragments(turn: Turn) -> list[list[Json]]:
-    """Heads of all calls first, then their arguments in turns: as parallel calls arrive."""
-    heads: list[list[Json]] = [
-        [
-            {
-                "index": n,
-                "id": c.id,
-                "type": "function",
-                "function": {"name": c.name, "arguments": ""},
-            }
-        ]
-        for n, c in enumerate(turn.calls)
-    ]
-    size = turn.fragment
-    longest = max((len(c.arguments) for c in turn.calls), default=0)
-    tails: list[list[Json]] = [
-        [
-            {"index": n, "function": {"arguments": c.arguments[at : at + size]}}
-            for n, c in enumerate(turn.calls)
-            if at < len(c.arguments)
-        ]
-        for at in range(0, longest, size)
-    ]
-    return heads + tails
-
-
-def _chunk(request: Json, delta: Json, finish: str | None = None) -> Json:
-    return {
-        "id": "chatcmpl-octo",
-        "object": "chat.completion.chunk",
-        "created": 0,
-        "model": request.get("model", ""),
-        "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
-    }
-
-
-def _usage(request: Json, usage: tuple[int, int, int]) -> Json:
-    prompt, completion, cached = usage
-    return {
-        **_chunk(request, {}),
-        "choices": [],
-        "usage": {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-            "prompt_tokens_details": {"cached_tokens": cached},
-        },
-    }

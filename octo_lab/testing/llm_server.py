@@ -1,4 +1,4 @@
-"""A real HTTP server over a loopback socket that speaks OpenAI chat-completions as scripted.
+"""A real HTTP server over a loopback socket that speaks a model's dialects as scripted.
 
 ``python -m octo_lab.testing.llm_server --echo`` prints its base URL and serves until ended.
 """
@@ -22,8 +22,8 @@ from types import TracebackType
 import anyio
 import anyio.to_thread
 
-from octo_lab.llm.validate import request_problem
-from octo_lab.testing.llm_script import Call, Json, Turn, echo, error_body, fails, pieces
+from octo_lab.testing.llm_script import Call, Json, Turn, echo, fails
+from octo_lab.testing.wires.registry import WIRES, wire_of
 
 Answer = Turn | Callable[[Json], Turn]
 MAX_HEAD = 65_536
@@ -144,7 +144,7 @@ class LlmServer:
             self._changed.notify_all()
 
     def key_refusal(self, headers: dict[str, str]) -> Turn | None:
-        if self.api_key and headers.get("authorization") != f"Bearer {self.api_key}":
+        if self.api_key and self.api_key not in _keys(headers):
             return fails(401, "Incorrect API key provided.", code="invalid_api_key")
         return None
 
@@ -152,18 +152,17 @@ class LlmServer:
         refusal = self.key_refusal(received.headers)
         if refusal is not None:
             return refusal
-        if not received.path.endswith("/chat/completions"):
+        wire = wire_of(received.path)
+        if wire is None:
             return fails(404, f"Invalid URL (POST {received.path})")
-        problem = request_problem(received.body)
+        problem = wire.problem(received.path, received.headers, received.body)
         if problem is not None:
-            body = error_body(problem.message, param=problem.param)
-            return Turn(status=400, message=problem.message, raw=body)
-        model = received.body["model"]
+            raw = wire.error_body(400, problem.message, None, problem.param)
+            return Turn(status=400, message=problem.message, raw=raw)
+        model = wire.model(received.path, received.body)
         if self.models and model not in self.models:
             message = f"The model '{model}' does not exist or you do not have access to it."
             return fails(404, message, code="model_not_found")
-        if received.body.get("stream") is not True:
-            return fails(400, "This server only streams.")
         return None
 
     def _run(self) -> None:
@@ -238,7 +237,7 @@ class _Connection(asyncio.Protocol):
 
     def _serve(self, start: list[str], headers: dict[str, str], body: bytes) -> None:
         if start[0] == "GET":
-            self._send(self._model_list(headers), {})
+            self._send(self._model_list(headers), start[1], {})
             return
         received = Received(
             path=start[1],
@@ -247,7 +246,7 @@ class _Connection(asyncio.Protocol):
             peer=self._peer,
             at=time.perf_counter(),
         )
-        self._send(self._server.answer(received), received.body)
+        self._send(self._server.answer(received), received.path, received.body)
 
     def _model_list(self, headers: dict[str, str]) -> Turn:
         server = self._server
@@ -261,9 +260,9 @@ class _Connection(asyncio.Protocol):
         raw = json.dumps({"object": "list", "data": data}).encode()
         return Turn(raw=raw, headers=_JSON, delay=None)
 
-    def _send(self, turn: Turn, request: Json) -> None:
+    def _send(self, turn: Turn, path: str, request: Json) -> None:
         out = _Outgoing(turn=turn, request=len(self._server.requests) - 1)
-        out.pieces.extend(_wire(turn, pieces(turn, request)))
+        out.pieces.extend(_http(turn, _pieces(turn, path, request)))
         self._out = out
         self._later(turn.wait)
 
@@ -302,6 +301,19 @@ class _Outgoing:
 _JSON = {"content-type": "application/json"}
 
 
+def _keys(headers: dict[str, str]) -> list[str]:
+    return [wire.key(headers) for wire in WIRES]
+
+
+def _pieces(turn: Turn, path: str, request: Json) -> list[bytes]:
+    wire = wire_of(path) or WIRES[0]
+    if turn.raw is not None:
+        return [turn.raw]
+    if turn.status != 200:
+        return [wire.error_body(turn.status, turn.message, turn.code, None)]
+    return wire.pieces(turn, request)
+
+
 def _body(data: bytes) -> Json:
     try:
         body = json.loads(data)
@@ -310,7 +322,7 @@ def _body(data: bytes) -> Json:
     return body if isinstance(body, dict) else {"invalid_json": data.decode(errors="replace")}
 
 
-def _wire(turn: Turn, body: list[bytes]) -> list[bytes]:
+def _http(turn: Turn, body: list[bytes]) -> list[bytes]:
     """The pieces as they are written: head, then HTTP chunks."""
     if turn.cut is not None:
         body = _cut(body, turn.cut)

@@ -70,7 +70,16 @@ def test_json_holds_the_whole_answer(octo: Octo, server: LlmServer) -> None:
         "text": "Done.",
         "state": "completed",
         "model": "openai/gpt-x",
-        "usage": {"input_tokens": 20, "output_tokens": 10, "cached_tokens": 0, "requests": 2},
+        "usage": {
+            "input_tokens": 20,
+            "output_tokens": 10,
+            "cached_tokens": 0,
+            "written_tokens": 0,
+            "reasoning_tokens": 0,
+            "requests": 2,
+            "cost": 0.0,
+            "priced": 0,
+        },
         "tools": [{"name": "list_dir", "arguments": '{"path": "."}', "state": "ok"}],
     }
     assert done.err == ""

@@ -18,7 +18,7 @@ from octo_lab.core.errors import ContextOverflow, ProviderError
 from octo_lab.core.messages import ChatRequest, Message, ToolCall, ToolSpec
 from octo_lab.core.stream import Done, ReasoningDelta, StreamEvent, TextDelta, UsageReported
 from octo_lab.llm.cassette import CassetteHeader
-from octo_lab.llm.client import ModelHttp
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider import Provider, collect
 from octo_lab.llm.registry import (
     ModelSetup,

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from octo_lab.llm.client import HttpTimeouts, ModelHttp
+from octo_lab.llm.http import HttpTimeouts, ModelHttp
 from octo_lab.testing.llm_server import LlmServer
 
 # How long an example takes says more about the machine than about the code.

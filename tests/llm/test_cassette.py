@@ -12,11 +12,12 @@ from octo_lab.core.errors import CassetteMismatch, ConfigError, RateLimited, Str
 from octo_lab.core.messages import ChatRequest, Message, ToolCall
 from octo_lab.core.stream import Done, StreamEvent, TextDelta
 from octo_lab.llm.cassette import Cassette, CassetteHeader, comparable, digest, read_cassette
-from octo_lab.llm.client import ModelHttp
-from octo_lab.llm.entry import ProviderConfig
-from octo_lab.llm.providers.openai_compat import OpenAICompatible
+from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.registry import replay_model
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.wires.streaming import Streaming
 from octo_lab.testing.llm_script import Turn, call, calls, fails, says
 from octo_lab.testing.llm_server import LlmServer
 
@@ -29,13 +30,14 @@ def ask(text: str) -> ChatRequest:
     return ChatRequest(messages=[system, Message(role="user", content=text)])
 
 
-def live(server: LlmServer, http: ModelHttp) -> OpenAICompatible:
-    return OpenAICompatible(
-        ProviderConfig(name="lab", model="m", http=http, base_url=server.base_url, api_key=KEY)
+def live(server: LlmServer, http: ModelHttp) -> Streaming:
+    return Streaming(
+        ProviderConfig(name="lab", model="m", http=http, base_url=server.base_url, api_key=KEY),
+        CHAT,
     )
 
 
-async def events(provider: OpenAICompatible, request: ChatRequest) -> list[StreamEvent]:
+async def events(provider: Streaming, request: ChatRequest) -> list[StreamEvent]:
     return [event async for event in provider.stream(request)]
 
 
@@ -60,7 +62,7 @@ async def replayed(path: Path, *requests: ChatRequest) -> list[list[StreamEvent]
     """The answers of a new client that has no server and no key."""
     async with ModelHttp() as http:
         choice = replay_model(await http.replay(path), http)
-        provider = choice.entry.create(choice.config)
+        provider = choice.entry.open(choice.config)
         return [[event async for event in provider.stream(request)] for request in requests]
 
 

@@ -10,10 +10,12 @@ from contextlib import contextmanager
 import pytest
 
 from octo_lab.core.errors import AuthRejected, ConfigError, OctoError, Unavailable
-from octo_lab.llm.client import ModelHttp
-from octo_lab.llm.entry import ProviderConfig
+from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.model_lists import ModelLists, Picked, pick
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.wires.chat.wire import CHAT
 from octo_lab.testing.llm_server import LlmServer
 
 pytestmark = pytest.mark.anyio
@@ -23,6 +25,9 @@ pytestmark = pytest.mark.anyio
 async def http() -> AsyncIterator[ModelHttp]:
     async with ModelHttp() as http:
         yield http
+
+
+ENTRY = ProviderEntry(name="mine", wire=CHAT, needs_key=False)
 
 
 def config(http: ModelHttp, base_url: str, key: str = "") -> ProviderConfig:
@@ -57,13 +62,13 @@ def answering(body: bytes, status: str = "200 OK") -> Iterator[str]:
 
 async def test_a_server_is_asked_once(http: ModelHttp) -> None:
     lists = ModelLists()
-    with LlmServer(models=["a", "b"], api_key="secret") as server:
+    async with LlmServer(models=["a", "b"], api_key="secret") as server:
         asked = config(http, server.base_url, "secret")
         assert lists.known(asked) == ()
-        assert [await lists.of(asked), await lists.of(asked)] == [("a", "b")] * 2
+        assert [await lists.of(ENTRY, asked), await lists.of(ENTRY, asked)] == [("a", "b")] * 2
         assert (lists.known(asked), server.listed) == (("a", "b"), 1)
         server.models = ("c",)
-        assert await lists.of(asked, anew=True) == ("c",)
+        assert await lists.of(ENTRY, asked, anew=True) == ("c",)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,7 @@ async def test_a_server_is_asked_once(http: ModelHttp) -> None:
 )
 async def test_other_shapes_are_read(http: ModelHttp, body: bytes, names: tuple[str, ...]) -> None:
     with answering(body) as url:
-        assert await ModelLists().of(config(http, url)) == names
+        assert await ModelLists().of(ENTRY, config(http, url)) == names
 
 
 @pytest.mark.parametrize(
@@ -84,35 +89,37 @@ async def test_other_shapes_are_read(http: ModelHttp, body: bytes, names: tuple[
 )
 async def test_a_list_that_is_none_names_the_next_step(http: ModelHttp, body: bytes) -> None:
     with answering(body) as url, pytest.raises(ConfigError) as caught:
-        await ModelLists().of(config(http, url))
+        await ModelLists().of(ENTRY, config(http, url))
     assert str(caught.value) == (
         "'mine' lists no models (name one with `-m mine/NAME`, or `/model mine/NAME`)"
     )
 
 
 async def test_a_server_without_a_list_names_the_next_step(http: ModelHttp) -> None:
-    with LlmServer(lists=False) as server, pytest.raises(ConfigError) as caught:
-        await ModelLists().of(config(http, server.base_url))
+    async with LlmServer(lists=False) as server:
+        with pytest.raises(ConfigError) as caught:
+            await ModelLists().of(ENTRY, config(http, server.base_url))
     assert "does not say which models it has: 'mine' answered 404" in caught.value.message
     assert "`-m mine/NAME`" in caught.value.hint
 
 
 async def test_a_wrong_key_is_said_as_such(http: ModelHttp) -> None:
-    with LlmServer(api_key="right-key") as server, pytest.raises(AuthRejected):
-        await ModelLists().of(config(http, server.base_url, "wrong-key"))
+    async with LlmServer(api_key="right-key") as server:
+        with pytest.raises(AuthRejected):
+            await ModelLists().of(ENTRY, config(http, server.base_url, "wrong-key"))
 
 
 async def test_silence_and_absence_are_unavailable_and_not_kept(http: ModelHttp) -> None:
     lists = ModelLists()
     with answering(b"") as url, pytest.raises(Unavailable, match=r"within 0.1 s .*-m mine/NAME"):
-        await lists.of(config(http, url), 0.1)
+        await lists.of(ENTRY, config(http, url), 0.1)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     gone = config(http, f"http://127.0.0.1:{port}/v1")
     with pytest.raises(OctoError, match=r"cannot be reached .*-m mine/NAME"):
-        await lists.of(gone)
-    with LlmServer(port=port):
-        assert await lists.of(gone) == ("scripted",)
+        await lists.of(ENTRY, gone)
+    async with LlmServer(port=port):
+        assert await lists.of(ENTRY, gone) == ("scripted",)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from anyio.abc import SocketStream
 
 from octo_lab.core.errors import ConfigError, Unavailable
-from octo_lab.llm.client import HttpCall, ModelHttp
+from octo_lab.llm.http import HttpCall, ModelHttp
 from octo_lab.llm.proxies import Proxies
 
 PROXY = "http://proxy.example:3128"

@@ -7,10 +7,9 @@ import pytest
 from octo_lab.core.errors import ConfigError, OctoError, UsageError
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import CassetteHeader
-from octo_lab.llm.client import ModelHttp
 from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.providers import ollama, openai, vllm
-from octo_lab.llm.providers.openai_compat import OpenAICompatible
 from octo_lab.llm.registry import (
     ModelChoice,
     ModelSetup,
@@ -21,6 +20,8 @@ from octo_lab.llm.registry import (
     resolve_model,
 )
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.wires.streaming import Streaming
 
 KEYED = {"OPENAI_API_KEY": "sk-0123456789abcdef"}
 OWN = {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1/"}
@@ -86,7 +87,7 @@ def test_a_server_of_ones_own_needs_no_key_and_may_serve_any_name() -> None:
 def test_a_configured_name_of_no_entry_is_an_openai_compatible_server() -> None:
     choice = resolve("Lab/qwen", {}, Lab=ProviderFacts(base_url="http://lab/v1"))
     assert (choice.name, choice.config.base_url) == ("Lab/qwen", "http://lab/v1")
-    assert isinstance(choice.entry.create(choice.config), OpenAICompatible)
+    assert isinstance(choice.entry.open(choice.config), Streaming)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_a_configured_provider_without_url_is_named() -> None:
 
 def test_an_outside_entry_is_a_provider_like_any_other() -> None:
     entry = ProviderEntry(
-        name="mine", aliases=("my",), detect=("qwen",), needs_key=False, create=OpenAICompatible
+        name="mine", aliases=("my",), detect=("qwen",), needs_key=False, wire=CHAT
     )
     setup = ModelSetup(http=HTTP)
     registry = Registry("provider", [openai.ENTRY, ollama.ENTRY, vllm.ENTRY, entry])

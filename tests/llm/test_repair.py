@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octo_lab.core.messages import ChatRequest, Media, Message, Role, ToolCall, ToolSpec
-from octo_lab.llm.chat_request import chat_request
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.repair import EMPTY, NO_RESULT, OMITTED, repair
-from octo_lab.llm.validate import request_problem
+from octo_lab.llm.wires.chat.request import chat_request
+from octo_lab.llm.wires.chat.validate import request_problem
 
 
 def user(content: str) -> Message:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from octo_lab.core.errors import ConfigError, UsageError
-from octo_lab.llm.client import ModelHttp
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
 from octo_lab.llm.secret import Secret
 from octo_lab.session.models import OPEN_MODELS, ConfiguredModels, OneModel

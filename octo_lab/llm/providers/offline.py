@@ -14,10 +14,11 @@ import anyio.to_thread
 from octo_lab.core.errors import BadRequest
 from octo_lab.core.messages import ChatRequest, Message, ToolCall, Usage
 from octo_lab.core.stream import Done, StreamEvent, TextDelta, ToolCalled, UsageReported
-from octo_lab.llm.entry import ProviderConfig, ProviderEntry
+from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.offline.plan import Planner
 from octo_lab.llm.offline.steps import Call, Result, Step, Turn
 from octo_lab.llm.offline.understanding import Understanding
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
 
 NAME = "offline"

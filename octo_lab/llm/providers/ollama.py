@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from octo_lab.llm.entry import ProviderEntry
-from octo_lab.llm.providers.openai_compat import OpenAICompatible
+from octo_lab.llm.wires.chat.wire import CHAT
 
 ENTRY = ProviderEntry(
     name="ollama",
+    wire=CHAT,
     base_url="http://localhost:11434/v1",
     base_url_env="OLLAMA_BASE_URL",
     default_model="llama3.2",
     needs_key=False,
-    create=OpenAICompatible,
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from octo_lab.llm.entry import ProviderEntry
-from octo_lab.llm.providers.openai_compat import OpenAICompatible
+from octo_lab.llm.wires.chat.wire import CHAT
 
 ENTRY = ProviderEntry(
     name="vllm",
+    wire=CHAT,
     base_url_env="VLLM_BASE_URL",
     api_key_env="VLLM_API_KEY",
     needs_key=False,
-    create=OpenAICompatible,
 )

@@ -22,15 +22,15 @@ from octo_lab.llm.offline.understanding import Understanding
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 Understanding().read("what columns does @sales have?")
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-unwanted = {"wordllama", "requests", "huggingface_hub", "pandas", "octo_lab.llm.client"}
+unwanted = {"wordllama", "requests", "huggingface_hub", "pandas", "octo_lab.llm.http"}
 unit = 1024**2 if sys.platform == "darwin" else 1024
 print(sorted(unwanted & set(sys.modules)), (after - before) / unit)
 """
 TICK = """
 import anyio
 from octo_lab.core.messages import ChatRequest, Message
-from octo_lab.llm.client import ModelHttp
-from octo_lab.llm.entry import ProviderConfig
+from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers.offline import ENTRY
 
 async def main():

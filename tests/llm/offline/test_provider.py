@@ -12,9 +12,9 @@ import pytest
 from octo_lab.core.errors import BadRequest
 from octo_lab.core.messages import ChatRequest, Message, ToolSpec
 from octo_lab.core.stream import Done, StreamEvent, TextDelta, ToolCalled, UsageReported
-from octo_lab.llm.client import ModelHttp
-from octo_lab.llm.entry import ProviderConfig
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.offline.languages import load_languages
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers.offline import ENTRY
 from octo_lab.llm.registry import builtin_providers
 from tests.llm.offline.world import Answered, World, ask
@@ -37,7 +37,7 @@ def request(text: str, *tools: ToolSpec) -> ChatRequest:
 
 async def events(asked: ChatRequest) -> list[StreamEvent]:
     config = ProviderConfig(name="offline", model="helper", http=ModelHttp())
-    async with aclosing(ENTRY.create(config).stream(asked)) as stream:
+    async with aclosing(ENTRY.open(config).stream(asked)) as stream:
         return [event async for event in stream]
 
 

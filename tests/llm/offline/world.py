@@ -18,8 +18,8 @@ from octo_lab.agent.prompt import PromptFacts, system_prompt
 from octo_lab.agent.transcript import Transcript
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.messages import Message, ToolCall
-from octo_lab.llm.client import ModelHttp
-from octo_lab.llm.entry import ProviderConfig
+from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers.offline import ENTRY
 from octo_lab.notebook.describe import describe, short
 from octo_lab.testing.providers import ScriptedApprover
@@ -187,7 +187,7 @@ async def ask(
         kept.extend(step)
 
     agent = Agent(
-        provider=ENTRY.create(config),
+        provider=ENTRY.open(config),
         tools=world.tools() if tools is None else tools,
         approver=ScriptedApprover(decision),  # type: ignore[arg-type]
         context=world.context,

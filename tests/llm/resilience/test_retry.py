@@ -8,7 +8,7 @@ from octo_lab.core.errors import AuthRejected, OctoError, RateLimited, StreamCut
 from octo_lab.core.messages import ChatRequest, Message
 from octo_lab.core.stream import Done, StreamEvent, TextDelta
 from octo_lab.llm.provider import Events, collect
-from octo_lab.llm.retry import Retrying, RetryPolicy
+from octo_lab.llm.resilience.retry import Retrying, RetryPolicy
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx
 
-from octo_lab.core.errors import ConfigError, OctoError, StreamCut, Unavailable
+from octo_lab.core.errors import ConfigError, OctoError, StreamCut, TimedOut, Unavailable
 from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, TapeUse, read_cassette
 from octo_lab.llm.errors import error_from_reply, shown
 from octo_lab.llm.proxies import Proxies
@@ -300,9 +300,7 @@ def _translate(
     if isinstance(exc, httpx.InvalidURL | httpx.UnsupportedProtocol):
         return _no_address(call)
     if isinstance(exc, httpx.ReadTimeout):
-        return Unavailable(
-            f"{call.provider!r} sent nothing for {timeouts.read:g} s", hint="try again"
-        )
+        return TimedOut(f"{call.provider!r} sent nothing for {timeouts.read:g} s", hint="try again")
     if isinstance(exc, httpx.ConnectTimeout):
         exc = httpx.ConnectTimeout(f"no connection within {timeouts.connect:g} s")
     if begun:

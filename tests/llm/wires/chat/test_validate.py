@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from octo_lab.llm.validate import Problem, request_problem
+from octo_lab.llm.wires.chat.validate import request_problem
+from octo_lab.llm.wires.checks import Problem
 
 USER = {"role": "user", "content": "hi"}
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}

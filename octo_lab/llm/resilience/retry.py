@@ -12,6 +12,7 @@ import anyio
 
 from octo_lab.core.errors import ProviderError
 from octo_lab.core.messages import ChatRequest
+from octo_lab.core.stream import Remarked
 from octo_lab.llm.provider import Events, Provider
 
 
@@ -67,7 +68,7 @@ class Retrying:
             try:
                 async with aclosing(self.inner.stream(request)) as events:
                     async for event in events:
-                        started = True
+                        started = started or not isinstance(event, Remarked)
                         yield event
                 return
             except ProviderError as exc:

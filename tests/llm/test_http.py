@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from octo_lab.core.errors import ProviderError, StreamCut, Unavailable
-from octo_lab.llm import client
-from octo_lab.llm.client import STREAMS_PER_POOL, HttpCall, HttpReply, ModelHttp
+from octo_lab.llm import http as http_module
+from octo_lab.llm.http import STREAMS_PER_POOL, HttpCall, HttpReply, ModelHttp
 from octo_lab.llm.secret import Secret
 from octo_lab.testing.llm_script import Turn, fails, says
 from octo_lab.testing.llm_server import LlmServer
@@ -34,13 +34,13 @@ def call(base_url: str) -> HttpCall:
 
 
 def test_no_other_module_of_the_layer_knows_httpx() -> None:
-    folder = Path(client.__file__).parent
+    folder = Path(http_module.__file__).parent
     users = [
         path.name
         for path in folder.rglob("*.py")
         if re.search(r"^\s*(?:import|from) httpx", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert users == ["client.py"]
+    assert users == ["http.py"]
 
 
 def test_a_call_does_not_show_its_key() -> None:

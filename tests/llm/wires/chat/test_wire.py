@@ -19,13 +19,14 @@ from octo_lab.core.errors import (
 )
 from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec, Usage
 from octo_lab.core.stream import Done, StreamEvent, TextDelta, UsageReported
-from octo_lab.llm.client import HttpTimeouts, ModelHttp
-from octo_lab.llm.entry import ProviderConfig
+from octo_lab.llm.http import HttpTimeouts, ModelHttp
 from octo_lab.llm.provider import collect
-from octo_lab.llm.providers import openai_compat
-from octo_lab.llm.providers.openai_compat import OpenAICompatible
-from octo_lab.llm.retry import Retrying
+from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.resilience.retry import Retrying
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.wires import streaming
+from octo_lab.llm.wires.chat.wire import CHAT, PATH
+from octo_lab.llm.wires.streaming import Streaming
 from octo_lab.testing.llm_script import Turn, call, calls, fails, says
 from octo_lab.testing.llm_server import LlmServer
 
@@ -37,13 +38,14 @@ REQUEST = ChatRequest(messages=[Message(role="user", content="hi there")], tools
 USAGE = Usage(input_tokens=10, output_tokens=5, requests=1)
 
 
-def provider(server: LlmServer, http: ModelHttp, key: Secret | None = KEY) -> OpenAICompatible:
-    return OpenAICompatible(
-        ProviderConfig(name="lab", model="m", http=http, base_url=server.base_url, api_key=key)
+def provider(server: LlmServer, http: ModelHttp, key: Secret | None = KEY) -> Streaming:
+    return Streaming(
+        ProviderConfig(name="lab", model="m", http=http, base_url=server.base_url, api_key=key),
+        CHAT,
     )
 
 
-async def events(made: OpenAICompatible) -> list[StreamEvent]:
+async def events(made: Streaming) -> list[StreamEvent]:
     async with aclosing(made.stream(REQUEST)) as stream:
         return [event async for event in stream]
 
@@ -245,7 +247,7 @@ async def test_a_server_that_is_down_is_named_with_its_address(http: ModelHttp) 
         url = closed.base_url
     config = ProviderConfig(name="lab", model="m", http=http, base_url=url, api_key=KEY)
     with pytest.raises(Unavailable) as caught:
-        await events(OpenAICompatible(config))
+        await events(Streaming(config, CHAT))
     assert f"'lab' cannot be reached at '{url.removesuffix('/v1')}'" in str(caught.value)
 
 
@@ -262,7 +264,7 @@ async def test_a_silent_server_is_given_up(server: LlmServer) -> None:
 async def test_a_base_url_that_is_none_is_a_config_error(http: ModelHttp, url: str) -> None:
     config = ProviderConfig(name="lab", model="m", http=http, base_url=url)
     with pytest.raises(ConfigError, match="base URL of 'lab'") as caught:
-        await events(OpenAICompatible(config))
+        await events(Streaming(config, CHAT))
     assert "word" not in str(caught.value)
 
 
@@ -321,13 +323,13 @@ async def test_a_stream_without_a_chunk_is_said_to_have_ended(
     ],
 )
 def test_a_base_url_may_be_the_whole_address(base_url: str, url: str) -> None:
-    assert openai_compat.endpoint(base_url) == url
+    assert streaming.endpoint(base_url, PATH) == url
 
 
 async def test_a_port_that_cannot_be_is_a_mistake_of_the_user(http: ModelHttp) -> None:
     config = ProviderConfig(name="lab", model="m", http=http, base_url="http://127.0.0.1:99999/v1")
     with pytest.raises(ConfigError, match=r"is no web address: .*:99999"):
-        await events(OpenAICompatible(config))
+        await events(Streaming(config, CHAT))
 
 
 async def test_more_tokens_than_can_be_are_not_counted(server: LlmServer, http: ModelHttp) -> None:

@@ -28,8 +28,8 @@ from octo_lab.core.stream import (
     ToolCalled,
     UsageReported,
 )
-from octo_lab.llm.chat_reader import ChatReader
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.wires.chat.reader import ChatReader
 
 
 def data(value: object) -> bytes:

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec
-from octo_lab.llm.chat_request import chat_request, is_strict, request_bytes, tool_name
 from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.wires.chat.request import chat_request, is_strict, request_bytes, tool_name
 
 HI = Message(role="user", content="hi")
 PLAIN = ModelHints()

@@ -63,6 +63,11 @@ class ChatReader:
                 self._read(self._json(event.data), out)
         return out
 
+    @property
+    def whole(self) -> bool:
+        """The answer is complete; usage and [DONE] may still come."""
+        return bool(self.finish) or self.ended
+
     def read_whole(self, body: bytes) -> list[StreamEvent]:
         """An answer that came as one JSON body."""
         out: list[StreamEvent] = []

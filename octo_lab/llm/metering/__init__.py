@@ -1,0 +1,1 @@
+"""What models can do, cost and did: catalogue, prices, counts."""

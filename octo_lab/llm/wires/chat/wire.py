@@ -1,0 +1,31 @@
+"""Chat-completions as a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from octo_lab.core.messages import ChatRequest
+from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.wires.chat.reader import ChatReader
+from octo_lab.llm.wires.chat.request import request_bytes
+from octo_lab.llm.wires.streaming import endpoint
+from octo_lab.llm.wires.wire import Asked, Wire
+
+PATH = "/chat/completions"
+
+
+def bearer(key: str) -> Mapping[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+def _write(request: ChatRequest, config: ProviderConfig, hints: ModelHints) -> Asked:
+    body = request_bytes(request, config.model, hints)
+    return Asked(url=endpoint(config.base_url, PATH), body=body)
+
+
+def _read(_request: ChatRequest, config: ProviderConfig) -> ChatReader:
+    return ChatReader(config.name, config.api_key)
+
+
+CHAT = Wire(write=_write, read=_read, authorize=bearer)

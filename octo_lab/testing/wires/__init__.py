@@ -1,0 +1,1 @@
+"""The dialects of the protocol server, one file each."""
