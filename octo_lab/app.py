@@ -26,9 +26,10 @@ from octo_lab.bus.dispatch import Dispatcher
 from octo_lab.bus.inbox import Inbox
 from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
+from octo_lab.config.model_setup import model_setup
 from octo_lab.config.place import Place, find_place
 from octo_lab.config.reload import Reloader
-from octo_lab.config.settings import ProviderSettings, Settings
+from octo_lab.config.settings import Settings
 from octo_lab.core.errors import Rejected, StorageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
@@ -36,8 +37,7 @@ from octo_lab.core.registry import Registry
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.proxies import Proxies
-from octo_lab.llm.registry import ModelSetup, ProviderFacts, builtin_providers
-from octo_lab.llm.secret import Secret
+from octo_lab.llm.registry import ModelSetup, builtin_providers
 from octo_lab.security.logs import LOG_FILE, log_file
 from octo_lab.security.redact import Secrets
 from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
@@ -276,12 +276,9 @@ def _configured(setup: Setup, http: ModelHttp) -> ConfiguredModels:
 
 
 def _model_setup(setup: Setup, http: ModelHttp) -> ModelSetup:
-    settings = setup.settings
-    facts = {name: _facts(provider) for name, provider in settings.providers.items()}
-    return ModelSetup(
+    return model_setup(
+        setup.settings,
         http=http,
-        model=settings.model,
-        providers=facts,
         environ=setup.environ,
         sources=setup.sources,
         variables=setup.variables,
@@ -307,15 +304,6 @@ def _take(
     approvals.policy = _approval_policy(now)
     if isinstance(models, ConfiguredModels):
         models.connect(_model_setup(now, http))
-
-
-def _facts(provider: ProviderSettings) -> ProviderFacts:
-    key = provider.api_key
-    return ProviderFacts(
-        base_url=provider.base_url,
-        api_key=Secret(key.get_secret_value()) if key else None,
-        default_model=provider.default_model,
-    )
 
 
 def _ask_policy(setup: Setup) -> AskPolicy:

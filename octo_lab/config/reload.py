@@ -11,7 +11,8 @@ from octo_lab.config.settings import Settings
 from octo_lab.core.errors import ConfigError
 
 HOT = (
-    *("model", "providers", "limits", "session.history"),
+    *("model", "fallbacks", "providers", "models", "routing", "local"),
+    *("limits", "session.history"),
     *("tools.allow", "tools.deny", "tools.python"),
 )
 Look = tuple[tuple[int, int, int] | None, ...]

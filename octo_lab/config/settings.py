@@ -10,6 +10,7 @@ VERSION = 1
 
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Part(BaseModel):
@@ -22,6 +23,42 @@ class ProviderSettings(_Part):
     base_url: str = ""
     api_key: SecretStr | None = None
     default_model: str = ""
+
+
+class ModelSettings(_Part):
+    """What is known of one model better than its name tells; what is not given stays so.
+
+    ``hints`` are fields of ModelHints. Prices are in US dollars per million tokens.
+    """
+
+    hints: dict[str, bool | str] = {}
+    context_window: Positive | None = None
+    max_output: Positive | None = None
+    price_in: Dollars | None = None
+    price_out: Dollars | None = None
+
+
+class RoutingSettings(_Part):
+    """How the model and its ``fallbacks`` share the work.
+
+    ``off``: in order, the next when one fails; ``hedge``: two at once, the first to speak answers;
+    ``lane``: the one that does best. ``qos``: rank by quality as well as by speed. ``catalog``: a
+    ``model_catalog.json`` to begin with.
+    """
+
+    mode: Literal["off", "hedge", "lane"] = "off"
+    qos: bool = False
+    catalog: str | None = None
+
+
+class LocalSettings(_Part):
+    """Models of this machine: whether Ollama, LM Studio and llama.cpp servers are looked for on
+    loopback when nothing else is configured, and a GGUF file to run.
+    """
+
+    detect: bool = True
+    model: str | None = None
+    threads: Positive | None = None
 
 
 class LimitSettings(_Part):
@@ -57,12 +94,18 @@ class GatewaySettings(_Part):
 
 
 class Settings(_Part):
-    """Everything. ``model`` is ``provider/model``, or bare when the provider can be detected."""
+    """Everything. ``model`` is ``provider/model``, or bare when the provider can be detected;
+    ``fallbacks`` are written the same way, and ``models`` is keyed by either form.
+    """
 
     version: int = VERSION
     model: str | None = None
+    fallbacks: tuple[str, ...] = ()
     database: str | None = None
     providers: dict[str, ProviderSettings] = {}
+    models: dict[str, ModelSettings] = {}
+    routing: RoutingSettings = RoutingSettings()
+    local: LocalSettings = LocalSettings()
     limits: LimitSettings = LimitSettings()
     tools: ToolSettings = ToolSettings()
     session: SessionSettings = SessionSettings()

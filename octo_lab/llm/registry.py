@@ -54,6 +54,17 @@ class ProviderFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFacts:
+    """What the user knows of one model; prices in US dollars per million tokens."""
+
+    hints: tuple[tuple[str, bool | str], ...] = ()
+    context_window: int | None = None
+    max_output: int | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSetup:
     """What a choice of model depends on; ``model`` is the configured one.
 
@@ -64,6 +75,7 @@ class ModelSetup:
     http: ModelHttp
     model: str | None = None
     providers: Mapping[str, ProviderFacts] = field(default_factory=dict)
+    models: Mapping[str, ModelFacts] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -249,8 +261,14 @@ def _choice(
         http=setup.http,
         base_url=(own or entry.base_url).rstrip("/"),
         api_key=key,
+        hints=model_facts(entry.name, model, setup.models).hints,
     )
     return ModelChoice(entry=entry, model=model, config=config, chosen_by=by)
+
+
+def model_facts(provider: str, model: str, models: Mapping[str, ModelFacts]) -> ModelFacts:
+    """What the user said of a model, by ``provider/model`` before the bare name."""
+    return models.get(f"{provider}/{model}") or models.get(model) or ModelFacts()
 
 
 def _connected(entry: ProviderEntry, setup: ModelSetup) -> bool:

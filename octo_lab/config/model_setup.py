@@ -1,0 +1,49 @@
+"""What the settings say of models, in the words of the model layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from octo_lab.config.settings import ModelSettings, ProviderSettings, Settings
+from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.registry import ModelFacts, ModelSetup, ProviderFacts
+from octo_lab.llm.secret import Secret
+
+
+def model_setup(
+    settings: Settings,
+    *,
+    http: ModelHttp,
+    environ: Mapping[str, str],
+    sources: Mapping[str, str],
+    variables: Mapping[str, str],
+) -> ModelSetup:
+    """``sources`` and ``variables`` say which file each setting and variable came from."""
+    return ModelSetup(
+        http=http,
+        model=settings.model,
+        providers={name: _provider(facts) for name, facts in settings.providers.items()},
+        models={name: _model(facts) for name, facts in settings.models.items()},
+        environ=environ,
+        sources=sources,
+        variables=variables,
+    )
+
+
+def _provider(settings: ProviderSettings) -> ProviderFacts:
+    key = settings.api_key
+    return ProviderFacts(
+        base_url=settings.base_url,
+        api_key=Secret(key.get_secret_value()) if key else None,
+        default_model=settings.default_model,
+    )
+
+
+def _model(settings: ModelSettings) -> ModelFacts:
+    return ModelFacts(
+        hints=tuple(settings.hints.items()),
+        context_window=settings.context_window,
+        max_output=settings.max_output,
+        price_in=settings.price_in,
+        price_out=settings.price_out,
+    )
