@@ -5,21 +5,24 @@ Each step is a function from messages to messages; the stored rows are never edi
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from octo_lab.core.messages import Message, ToolCall
+from octo_lab.core.text import clean
 from octo_lab.llm.tool_calls import is_object
 
 EMPTY = "[empty message]"
 OMITTED = "[earlier messages are omitted]"
 NO_RESULT = "[no result: the call was interrupted]"
+LONGEST_ID = 40  # OpenAI refuses longer ones, which other servers give
 
 
 def repair(history: Sequence[Message]) -> list[Message]:
     """System first (one message), then user first, each call answered once right behind it,
-    no blank message, no two neighbours of the user or of the assistant alike. Keeps every
-    complete pair of call and result. Repairing twice changes nothing.
+    no blank message, no two neighbours of the user or of the assistant alike, no id used by two
+    calls. Keeps every complete pair of call and result. Repairing twice changes nothing.
     """
     system, rest = _split_system(history)
     rest = _merge(_without_blanks(_pair(rest)))
@@ -52,7 +55,8 @@ def _pair(messages: Iterable[Message]) -> list[Message]:
         slots.append(slot)
         for id in {call.id for call in message.tool_calls}:
             waiting[id] = [(slot, n) for n, c in enumerate(message.tool_calls) if c.id == id]
-    return [message for slot in slots for message in slot.messages()]
+    ids = _Ids()
+    return [message for slot in slots for message in slot.messages(ids)]
 
 
 class _Slot:
@@ -62,31 +66,46 @@ class _Slot:
         self.message = message
         self.results: dict[int, Message] = {}
 
-    def messages(self) -> list[Message]:
+    def messages(self, ids: _Ids) -> list[Message]:
         if not self.message.tool_calls:
             return [self.message]
         if self.message.role != "assistant":
             return [replace(self.message, tool_calls=())]
-        taken: set[str] = set()
         calls: list[ToolCall] = []
         results: list[Message] = []
         for index, call in enumerate(self.message.tool_calls):
             result = self.results.get(index)
             if not call.name.strip() or (result is None and not is_object(call.arguments)):
                 continue
-            fresh = replace(call, id=_unique(call.id, taken))
+            fresh = replace(call, id=ids.unique(call.id))
             calls.append(fresh)
             results.append(_result(fresh, result))
         return [replace(self.message, tool_calls=tuple(calls)), *results]
 
 
-def _unique(id: str, taken: set[str]) -> str:
-    """``id``, or a like one when it is blank or used in this message."""
-    base = id if id.strip() else "call"
-    names = (base if n == 1 and id.strip() else f"{base}-{n}" for n in range(1, len(taken) + 3))
-    chosen = next(name for name in names if name not in taken)
-    taken.add(chosen)
-    return chosen
+class _Ids:
+    """Gives out each id once: servers count those of the whole history."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}
+
+    def unique(self, id: str) -> str:
+        """``id``, or a like one when it is blank, too long or taken."""
+        base = _short(clean(id)) if id.strip() else "call"
+        chosen = base if id.strip() else "call-1"
+        while chosen in self._taken:
+            self._counts[base] = self._counts.get(base, 1) + 1
+            chosen = _short(f"{base}-{self._counts[base]}")
+        self._taken.add(chosen)
+        return chosen
+
+
+def _short(id: str) -> str:
+    if len(id) <= LONGEST_ID:
+        return id
+    mark = hashlib.sha256(id.encode()).hexdigest()[:8]
+    return f"{id[: LONGEST_ID - len(mark) - 1]}-{mark}"
 
 
 def _result(call: ToolCall, result: Message | None) -> Message:

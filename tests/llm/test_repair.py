@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +36,7 @@ def lost(id: str) -> Message:
 
 
 HI = user("hi")
+SHORT = "x" * 31 + "-" + hashlib.sha256(b"x" * 50).hexdigest()[:8]
 
 
 @pytest.mark.parametrize(
@@ -91,8 +94,23 @@ HI = user("hi")
         ),
         pytest.param(
             [HI, says("", call("x")), says("", call("x")), result("x")],
-            [HI, says("", call("x")), lost("x"), says("", call("x")), result("x")],
-            id="an id used again means the newer call",
+            [HI, says("", call("x")), lost("x"), says("", call("x-2")), result("x-2")],
+            id="an id used again means the newer call, and gets a name of its own",
+        ),
+        pytest.param(
+            [HI, says("", call("x" * 50)), result("x" * 50)],
+            [HI, says("", call(SHORT)), result(SHORT)],
+            id="a long id is shortened",
+        ),
+        pytest.param(
+            [HI, says("", call("a\ud800"), call("a\ud801")), result("a\ud801"), result("a\ud800")],
+            [
+                HI,
+                says("", call("a\ufffd"), call("a\ufffd-2")),
+                result("a\ufffd"),
+                result("a\ufffd-2"),
+            ],
+            id="ids that are equal when sent are told apart",
         ),
         pytest.param([user(" \n"), says(" "), says("")], [user(EMPTY)], id="blank"),
         pytest.param(
