@@ -144,6 +144,22 @@ class GetProviders:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckProvider:
+    """Ask ``name`` (a provider, or ``provider/model``) one real question; nothing is kept of it.
+
+    It costs what a few words cost.
+    """
+
+    name: str
+    patience: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetRouting:
+    """How the models that share the work are doing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GetCommands:
     """The slash commands this channel may use."""
 
@@ -174,6 +190,8 @@ Control = (
     | GetHistory
     | GetStatus
     | GetProviders
+    | CheckProvider
+    | GetRouting
     | GetCommands
     | EditSession
     | UseCassette
@@ -282,6 +300,56 @@ class ProviderList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderCheck:
+    """What came of one real question to a model.
+
+    ``first`` and ``seconds``: until its first words, until the end. ``sources`` says which value
+    won for its model, base URL and key, and where it came from. When it failed, ``error`` says
+    why, ``kind`` names the sort of failure and ``hint`` the next step.
+    """
+
+    name: str
+    answer: str = ""
+    usage: Usage = Usage()
+    first: float | None = None
+    seconds: float = 0.0
+    sources: Mapping[str, str] = field(default_factory=dict)
+    error: str = ""
+    kind: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotInfo:
+    """One model that may answer, as the router measures it.
+
+    ``state`` is ``closed`` (in use), ``open`` (failing, left alone) or ``half-open`` (on trial);
+    latencies are seconds until the first words, ``throughput`` is tokens a second, ``cost`` US
+    dollars so far (None: no price known), ``score`` the rank, lower is better.
+    """
+
+    name: str
+    state: str
+    calls: int
+    errors: int
+    error_rate: float
+    latency: float | None
+    p50: float | None
+    p95: float | None
+    throughput: float | None
+    cost: float | None
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """``mode`` is ``off``, ``hedge`` or ``lane``; the slots come in the order of preference."""
+
+    mode: str
+    slots: tuple[SlotInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandInfo:
     name: str
     usage: str
@@ -294,4 +362,13 @@ class CommandList:
     commands: tuple[CommandInfo, ...]
 
 
-ControlReply = Told | SessionList | History | Status | ProviderList | CommandList
+ControlReply = (
+    Told
+    | SessionList
+    | History
+    | Status
+    | ProviderList
+    | ProviderCheck
+    | Routing
+    | CommandList
+)

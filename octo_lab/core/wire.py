@@ -19,6 +19,7 @@ from octo_lab.core.errors import UsageError
 from octo_lab.core.frames import Json, turn_json
 from octo_lab.core.mail import (
     AskOptions,
+    CheckProvider,
     CommandList,
     Control,
     ControlReply,
@@ -26,11 +27,14 @@ from octo_lab.core.mail import (
     GetCommands,
     GetHistory,
     GetProviders,
+    GetRouting,
     GetSessions,
     GetStatus,
     History,
     OutboundMessage,
+    ProviderCheck,
     ProviderList,
+    Routing,
     RunCommand,
     SessionList,
     Settle,
@@ -48,6 +52,8 @@ _CONTROLS: dict[str, type[Any]] = {
     "history": GetHistory,
     "status": GetStatus,
     "providers": GetProviders,
+    "check_provider": CheckProvider,
+    "routing": GetRouting,
     "commands": GetCommands,
     "edit_session": EditSession,
     "cassette": UseCassette,
@@ -57,6 +63,8 @@ _KINDS = {
     "SessionList": "sessions",
     "Status": "status",
     "ProviderList": "providers",
+    "ProviderCheck": "provider_check",
+    "Routing": "routing",
     "CommandList": "commands",
 }
 
@@ -106,7 +114,8 @@ def prepare() -> None:
 
 @cache
 def _adapters() -> dict[str, TypeAdapter[Any]]:
-    kinds = (*_CONTROLS.values(), AskOptions, Told, SessionList, Status, ProviderList, CommandList)
+    replies = (Told, SessionList, Status, ProviderList, ProviderCheck, Routing, CommandList)
+    kinds = (*_CONTROLS.values(), AskOptions, *replies)
     return {kind.__name__: TypeAdapter(kind) for kind in kinds}
 
 

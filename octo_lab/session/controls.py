@@ -8,6 +8,7 @@ from pathlib import Path
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import (
+    CheckProvider,
     CommandList,
     ControlReply,
     ControlRequest,
@@ -15,6 +16,7 @@ from octo_lab.core.mail import (
     GetCommands,
     GetHistory,
     GetProviders,
+    GetRouting,
     GetSessions,
     GetStatus,
     History,
@@ -36,6 +38,7 @@ from octo_lab.session.dialog_commands import stop_current
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.history import stored_snapshot
 from octo_lab.session.models import ModelSource
+from octo_lab.session.provider_check import provider_check
 from octo_lab.session.status import StatusDesk
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
@@ -72,6 +75,10 @@ class Controls:
                 return await self.desk.status(address)
             case GetProviders(patience=patience):
                 return await self._providers(min(max(patience, 0.0), PATIENCE))
+            case GetRouting():
+                return self.models.routing()
+            case CheckProvider() as wanted:
+                return await provider_check(self.models, wanted)
             case UseCassette() as cassette:
                 return await self._cassette(cassette)
             case other:

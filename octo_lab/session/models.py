@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from octo_lab.core.errors import ConfigError, Unavailable, UsageError
-from octo_lab.core.mail import ProviderInfo
+from octo_lab.core.mail import ProviderInfo, Routing
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import TapeUse
 from octo_lab.llm.entry import ProviderEntry
@@ -66,12 +66,20 @@ class ModelSource(Protocol):
         """
         ...
 
+    async def alone(self, name: str) -> ChosenModel:
+        """The model itself: asked once, and no other in its place; raises OctoErrors."""
+        ...
+
     def connection(self, chosen: ChosenModel) -> Mapping[str, str]:
         """Which source won for the model, its provider, base URL and key; no secret in it."""
         ...
 
     async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
         """Those that can be used, each asked for its models for at most so many seconds."""
+        ...
+
+    def routing(self) -> Routing:
+        """How the models that share the work are doing."""
         ...
 
     def names(self) -> tuple[str, ...]:
@@ -92,11 +100,17 @@ class OneModel:
     async def choose(self, name: str | None, patience: float = PATIENCE) -> ChosenModel:
         return ChosenModel(provider=self.provider)
 
+    async def alone(self, name: str) -> ChosenModel:
+        return ChosenModel(provider=self.provider)
+
     def connection(self, chosen: ChosenModel) -> Mapping[str, str]:
         return {}
 
     async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
         return (ProviderInfo(name=self.provider.name, state="built in", models=self.names()),)
+
+    def routing(self) -> Routing:
+        return Routing(mode="off", slots=())
 
     def names(self) -> tuple[str, ...]:
         return (ChosenModel(provider=self.provider).name,)
@@ -121,6 +135,13 @@ class ConfiguredModels:
             choice = await self._decided(choice, patience)
         return ChosenModel(provider=self._open(choice), note=choice.note, choice=choice)
 
+    async def alone(self, name: str) -> ChosenModel:
+        choice = resolve_model(name, self._setup, self._registry)
+        if choice.undecided:
+            choice = await self._decided(choice, PATIENCE)
+        provider = choice.entry.open(choice.config)
+        return ChosenModel(provider=provider, note=choice.note, choice=choice)
+
     async def _decided(self, choice: ModelChoice, patience: float) -> ModelChoice:
         """A server that cannot be reached may be back when the turn asks it: it says so then."""
         try:
@@ -139,6 +160,9 @@ class ConfiguredModels:
 
     async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
         return await survey(self._setup, self._registry, self._lists, patience)
+
+    def routing(self) -> Routing:
+        return Routing(mode="off", slots=())
 
     def names(self) -> tuple[str, ...]:
         try:

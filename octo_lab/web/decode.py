@@ -17,7 +17,9 @@ from octo_lab.core.mail import (
     ControlReply,
     History,
     OutboundMessage,
+    ProviderCheck,
     ProviderList,
+    Routing,
     SessionList,
     Status,
     Told,
@@ -38,6 +40,8 @@ _REPLIES: dict[str, TypeAdapter[Any]] = {
     "sessions": TypeAdapter(SessionList),
     "status": TypeAdapter(Status),
     "providers": TypeAdapter(ProviderList),
+    "provider_check": TypeAdapter(ProviderCheck),
+    "routing": TypeAdapter(Routing),
     "commands": TypeAdapter(CommandList),
 }
 
