@@ -17,9 +17,10 @@ class ProviderEntry:
 
     A bare model name belongs to the first entry with a fitting ``prefixes`` (start of the
     lower-cased name), else ``detect`` (substring). ``needs_key``: without a key it cannot be
-    used at its own ``base_url``; another base URL may do without. ``wire_for`` is for vendors
-    whose models speak more than one dialect, ``create`` for providers that speak none; each
-    comes before ``wire``.
+    used at its own ``base_url``; another base URL may do without. The first set one of
+    ``api_key_envs`` holds the key; ``dummy_key`` is sent where there is none, to servers that
+    want a header. ``wire_for`` is for vendors whose models speak more than one dialect, ``create``
+    for providers that speak none; each comes before ``wire``.
     """
 
     name: str
@@ -29,7 +30,8 @@ class ProviderEntry:
     aliases: tuple[str, ...] = ()
     base_url: str = ""
     base_url_env: str = ""
-    api_key_env: str = ""
+    api_key_envs: tuple[str, ...] = ()
+    dummy_key: str = ""
     default_model: str = ""
     detect: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from octo_lab.llm.entry import ProviderEntry
-from octo_lab.llm.registry import ModelChoice, ModelSetup, ProviderFacts
+from octo_lab.llm.registry import ModelChoice, ModelSetup
 from octo_lab.llm.secret import Secret
 
 BUILT_IN = "built in"
+FOUND = "found on this machine"
 NONE = "none"
+FOUND = "found on this machine"
 
 
 def connection(choice: ModelChoice, setup: ModelSetup) -> dict[str, str]:
@@ -21,6 +23,8 @@ def connection(choice: ModelChoice, setup: ModelSetup) -> dict[str, str]:
     }
     if not choice.config.base_url:  # nothing goes over the network
         return rows
+    if choice.chosen_by == "found":
+        return rows | {"base URL": f"{choice.config.base_url} ({FOUND})"}
     return rows | {"base URL": base_url_words(entry, setup), "key": key_words(entry, setup)}
 
 
@@ -33,7 +37,7 @@ def key_words(entry: ProviderEntry, setup: ModelSetup) -> str:
     key, source = _key(entry, setup)
     if key:
         return f"{key.masked} ({source})"
-    return f"missing (set {entry.api_key_env})" if entry.needs_key and source else NONE
+    return f"missing (set {source})" if entry.needs_key and source else NONE
 
 
 def shown_url(url: str) -> str:
@@ -53,10 +57,12 @@ def _model_source(choice: ModelChoice, setup: ModelSetup) -> str:
         case "config":
             return _file("model", setup)
         case "provider":
-            return _file(f"providers.{name}.default_model", setup)
+            return _file(f"providers.{setup.spelled(choice.entry)}.default_model", setup)
         case "server":
             return "the server has it"
-        case "default":
+        case "found":
+            return FOUND
+        case "default" | "nobody":
             return f"the default of {name}"
 
 
@@ -64,6 +70,8 @@ def _provider_source(choice: ModelChoice, setup: ModelSetup) -> str:
     name = choice.entry.name
     if choice.others:
         return f"the first of those connected: {', '.join((name, *choice.others))}"
+    if choice.chosen_by == "found":
+        return FOUND
     if choice.chosen_by in ("name", "config"):
         return "named with the model"
     url, url_source = _base_url(choice.entry, setup)
@@ -75,22 +83,25 @@ def _provider_source(choice: ModelChoice, setup: ModelSetup) -> str:
 
 
 def _base_url(entry: ProviderEntry, setup: ModelSetup) -> tuple[str, str]:
-    facts = setup.providers.get(entry.name, ProviderFacts())
-    if facts.base_url:
-        return facts.base_url, _file(f"providers.{entry.name}.base_url", setup)
-    named = setup.environ.get(entry.base_url_env, "").strip()
-    return (named, _variable(entry.base_url_env, setup)) if named else (entry.base_url, BUILT_IN)
+    if url := setup.facts(entry).base_url:
+        return url, _file(f"providers.{setup.spelled(entry)}.base_url", setup)
+    name, url = setup.variable((entry.base_url_env,))
+    if url:
+        return url, _variable(name, setup)
+    if url := setup.found.get(entry.name, ""):
+        return url, FOUND
+    return entry.base_url, BUILT_IN
 
 
 def _key(entry: ProviderEntry, setup: ModelSetup) -> tuple[Secret | None, str]:
-    facts = setup.providers.get(entry.name, ProviderFacts())
-    if facts.api_key:
-        return facts.api_key, _file(f"providers.{entry.name}.api_key", setup)
-    value = setup.environ.get(entry.api_key_env, "").strip()
-    own_url = _base_url(entry, setup)[1] != BUILT_IN
+    """The key and where it came from; without a key, the variable that would hold it."""
+    if key := setup.facts(entry).api_key:
+        return key, _file(f"providers.{setup.spelled(entry)}.api_key", setup)
+    name, value = setup.variable(entry.api_key_envs)
     if value:
-        return Secret(value), _variable(entry.api_key_env, setup)
-    return None, "" if own_url else entry.api_key_env
+        return Secret(value), _variable(name, setup)
+    own_url = _base_url(entry, setup)[1] != BUILT_IN
+    return None, "" if own_url or not entry.api_key_envs else entry.api_key_envs[0]
 
 
 def _file(key: str, setup: ModelSetup) -> str:

@@ -15,9 +15,22 @@ from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import CassetteHeader
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.provider_config import ProviderConfig
-from octo_lab.llm.providers import offline, ollama, openai, vllm
+from octo_lab.llm.providers import (
+    dashscope,
+    deepseek,
+    groq,
+    minimax,
+    moonshot,
+    nvidia,
+    offline,
+    ollama,
+    openai,
+    vllm,
+    zhipu,
+)
 from octo_lab.llm.resilience.retry import Retrying, RetryPolicy
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.wires.chat.wire import CHAT
@@ -35,13 +48,26 @@ __all__ = [
     "resolve_model",
 ]
 
-BUILTIN = (openai.ENTRY, ollama.ENTRY, vllm.ENTRY, offline.ENTRY)
+# In this order a model's name is looked for.
+BUILTIN = (
+    openai.ENTRY,
+    deepseek.ENTRY,
+    groq.ENTRY,
+    moonshot.ENTRY,
+    dashscope.ENTRY,
+    minimax.ENTRY,
+    zhipu.ENTRY,
+    nvidia.ENTRY,
+    ollama.ENTRY,
+    vllm.ENTRY,
+    offline.ENTRY,
+)
 OFFLINE_NOTE = (
     "No model is configured: the built-in offline helper answers. It is no language model; "
     "set OPENAI_API_KEY or OPENAI_BASE_URL to connect one."
 )
 _REPLAY_URL = "http://cassette.invalid/v1"
-Chooser = Literal["name", "config", "provider", "server", "default"]
+Chooser = Literal["name", "config", "provider", "server", "default", "found", "nobody"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +95,8 @@ class ModelSetup:
     """What a choice of model depends on; ``model`` is the configured one.
 
     ``sources`` names the file of each configured key, ``variables`` that of each variable that
-    came from a ``.env`` file; what a source is not known of came from elsewhere.
+    came from a ``.env`` file; what a source is not known of came from elsewhere. ``found`` are
+    the base URLs of servers that were found running on this machine, by provider.
     """
 
     http: ModelHttp
@@ -79,6 +106,21 @@ class ModelSetup:
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled(self, entry: ProviderEntry) -> str:
+        """The key under which the user configured a provider: its name or an alias, in any case."""
+        names = (entry.name.lower(), *entry.aliases)
+        keys = (key for key in self.providers if key.lower() in names)
+        return entry.name if entry.name in self.providers else next(keys, entry.name)
+
+    def facts(self, entry: ProviderEntry) -> ProviderFacts:
+        return self.providers.get(self.spelled(entry)) or ProviderFacts()
+
+    def variable(self, names: Iterable[str]) -> tuple[str, str]:
+        """The first of these variables that is set, and its value; ('', '') when none is."""
+        values = ((name, self.environ.get(name, "").strip()) for name in names if name)
+        return next((found for found in values if found[1]), ("", ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,17 +185,21 @@ def resolve_model(
     if connected:
         others = tuple(entry.name for entry in connected[1:])
         return replace(_choice(connected[0], "", setup), others=others)
-    return replace(_choice(registry[offline.NAME], "", setup), note=OFFLINE_NOTE)
+    nobodys = _choice(registry[offline.NAME], "", setup)
+    return replace(nobodys, note=OFFLINE_NOTE, chosen_by="nobody")
 
 
 def connected_providers(
     setup: ModelSetup, registry: Registry[ProviderEntry]
 ) -> list[ProviderEntry]:
-    """Those with a key or a base URL of the user's: the configured ones first, in their order."""
+    """Those with a key or a base URL of the user's, the configured ones first, in their order;
+    then those whose server was found on this machine.
+    """
     entries = _entries(setup, registry)
     configured = [entry for name in setup.providers if (entry := _find(name, entries))]
     ordered = {entry.name: entry for entry in (*configured, *entries)}
-    return [entry for entry in ordered.values() if _connected(entry, setup)]
+    connected = [entry for entry in ordered.values() if _connected(entry, setup)]
+    return sorted(connected, key=lambda entry: not _chosen(entry, setup))
 
 
 def provider_choice(entry: ProviderEntry, setup: ModelSetup) -> ModelChoice:
@@ -194,12 +240,13 @@ def _named(
 ) -> tuple[ProviderEntry, str]:
     head, slash, tail = wanted.partition("/")
     entry = _find(head, entries)
-    if entry is not None:
-        return entry, tail
-    detected = _detect(wanted, entries)
-    if detected is not None and not slash:
-        return detected, wanted
     host = _any_server(entries, setup)  # a server of one's own may serve any name
+    if entry is not None:
+        theirs = slash and head.lower() != entry.name.lower()  # "qwen/…" may be a whole name
+        return (host, wanted) if host and theirs and not _connected(entry, setup) else (entry, tail)
+    detected = None if slash else _detect(wanted, entries)
+    if detected is not None and (host is None or _connected(detected, setup)):
+        return detected, wanted
     if host is not None:
         return host, wanted
     raise _unknown(wanted, head if slash else "", entries)
@@ -239,11 +286,13 @@ def _unknown(wanted: str, provider: str, entries: list[ProviderEntry]) -> UsageE
 def _choice(
     entry: ProviderEntry, model: str, setup: ModelSetup, *, by: Chooser = "name"
 ) -> ModelChoice:
-    facts = setup.providers.get(entry.name, ProviderFacts())
+    facts = setup.facts(entry)
     if not model:
         by = "provider" if facts.default_model else "default"
     own = _own_url(entry, setup)
     key = _key(entry, setup)
+    if key is None and entry.dummy_key:
+        key = Secret(entry.dummy_key)
     if entry.base_url_env and not (own or entry.base_url):
         raise ConfigError(
             f"The provider {entry.name!r} needs a base URL",
@@ -252,7 +301,7 @@ def _choice(
     if entry.needs_key and not (key or own):
         raise ConfigError(
             f"No key for {entry.name!r}",
-            hint=f"set {entry.api_key_env}, or providers.{entry.name}.api_key in the config",
+            hint=f"set {entry.api_key_envs[0]}, or providers.{entry.name}.api_key in the config",
         )
     model = model or facts.default_model or entry.default_model
     config = ProviderConfig(
@@ -272,20 +321,24 @@ def model_facts(provider: str, model: str, models: Mapping[str, ModelFacts]) -> 
 
 
 def _connected(entry: ProviderEntry, setup: ModelSetup) -> bool:
-    if _own_url(entry, setup):
+    return _chosen(entry, setup) or entry.name in setup.found
+
+
+def _chosen(entry: ProviderEntry, setup: ModelSetup) -> bool:
+    """Whether the user connected it, by a base URL, a key, or a default model where these do."""
+    facts = setup.facts(entry)
+    if facts.base_url or setup.variable((entry.base_url_env,))[1]:
         return True
-    facts = setup.providers.get(entry.name, ProviderFacts())
     if entry.needs_key:
-        return bool(entry.api_key_env and _key(entry, setup))
-    return bool(facts.default_model and (entry.base_url or entry.name == offline.NAME))
+        return bool(_key(entry, setup))
+    return bool(facts.default_model and (entry.base_url or entry.create))
 
 
 def _own_url(entry: ProviderEntry, setup: ModelSetup) -> str:
-    facts = setup.providers.get(entry.name, ProviderFacts())
-    return facts.base_url or setup.environ.get(entry.base_url_env, "").strip()
+    named = setup.facts(entry).base_url or setup.variable((entry.base_url_env,))[1]
+    return named or setup.found.get(entry.name, "")
 
 
 def _key(entry: ProviderEntry, setup: ModelSetup) -> Secret | None:
-    facts = setup.providers.get(entry.name, ProviderFacts())
-    value = setup.environ.get(entry.api_key_env, "").strip()
-    return facts.api_key or (Secret(value) if value else None)
+    value = setup.variable(entry.api_key_envs)[1]
+    return setup.facts(entry).api_key or (Secret(value) if value else None)

@@ -41,7 +41,7 @@ async def survey(
 
 
 def _info(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
-    if not (entry.base_url or entry.base_url_env or entry.name in setup.providers):
+    if not (entry.base_url or entry.base_url_env or setup.facts(entry).base_url):
         models = (f"{entry.name}/{entry.default_model}",)
         return ProviderInfo(name=entry.name, state="built in", models=models)
     info = ProviderInfo(

@@ -9,6 +9,7 @@ ENTRY = ProviderEntry(
     name="vllm",
     wire=CHAT,
     base_url_env="VLLM_BASE_URL",
-    api_key_env="VLLM_API_KEY",
+    api_key_envs=("VLLM_API_KEY",),
+    dummy_key="token",
     needs_key=False,
 )
