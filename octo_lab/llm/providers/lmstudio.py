@@ -1,0 +1,16 @@
+"""LM Studio on this machine: OpenAI-compatible, so this file is only facts."""
+
+from __future__ import annotations
+
+from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.wires.chat.wire import CHAT
+
+ENTRY = ProviderEntry(
+    name="lmstudio",
+    wire=CHAT,
+    base_url="http://127.0.0.1:1234/v1",
+    base_url_env="LMSTUDIO_BASE_URL",
+    api_key_envs=("LMSTUDIO_API_KEY",),
+    needs_key=False,
+    aliases=("lm-studio", "lm_studio"),
+)
