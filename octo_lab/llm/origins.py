@@ -11,7 +11,6 @@ from octo_lab.llm.secret import Secret
 BUILT_IN = "built in"
 FOUND = "found on this machine"
 NONE = "none"
-FOUND = "found on this machine"
 
 
 def connection(choice: ModelChoice, setup: ModelSetup) -> dict[str, str]:
@@ -23,8 +22,6 @@ def connection(choice: ModelChoice, setup: ModelSetup) -> dict[str, str]:
     }
     if not choice.config.base_url:  # nothing goes over the network
         return rows
-    if choice.chosen_by == "found":
-        return rows | {"base URL": f"{choice.config.base_url} ({FOUND})"}
     return rows | {"base URL": base_url_words(entry, setup), "key": key_words(entry, setup)}
 
 
@@ -60,9 +57,7 @@ def _model_source(choice: ModelChoice, setup: ModelSetup) -> str:
             return _file(f"providers.{setup.spelled(choice.entry)}.default_model", setup)
         case "server":
             return "the server has it"
-        case "found":
-            return FOUND
-        case "default" | "nobody":
+        case "default":
             return f"the default of {name}"
 
 
@@ -70,8 +65,6 @@ def _provider_source(choice: ModelChoice, setup: ModelSetup) -> str:
     name = choice.entry.name
     if choice.others:
         return f"the first of those connected: {', '.join((name, *choice.others))}"
-    if choice.chosen_by == "found":
-        return FOUND
     if choice.chosen_by in ("name", "config"):
         return "named with the model"
     url, url_source = _base_url(choice.entry, setup)

@@ -22,6 +22,8 @@ from octo_lab.llm.providers import (
     dashscope,
     deepseek,
     groq,
+    llamacpp,
+    lmstudio,
     minimax,
     moonshot,
     nvidia,
@@ -59,6 +61,8 @@ BUILTIN = (
     zhipu.ENTRY,
     nvidia.ENTRY,
     ollama.ENTRY,
+    lmstudio.ENTRY,
+    llamacpp.ENTRY,
     vllm.ENTRY,
     offline.ENTRY,
 )
@@ -67,7 +71,7 @@ OFFLINE_NOTE = (
     "set OPENAI_API_KEY or OPENAI_BASE_URL to connect one."
 )
 _REPLAY_URL = "http://cassette.invalid/v1"
-Chooser = Literal["name", "config", "provider", "server", "default", "found", "nobody"]
+Chooser = Literal["name", "config", "provider", "server", "default"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +111,7 @@ class ModelSetup:
     sources: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
+    local: LocalPolicy = LocalPolicy()
 
     def spelled(self, entry: ProviderEntry) -> str:
         """The key under which the user configured a provider: its name or an alias, in any case."""
@@ -185,8 +190,7 @@ def resolve_model(
     if connected:
         others = tuple(entry.name for entry in connected[1:])
         return replace(_choice(connected[0], "", setup), others=others)
-    nobodys = _choice(registry[offline.NAME], "", setup)
-    return replace(nobodys, note=OFFLINE_NOTE, chosen_by="nobody")
+    return replace(_choice(registry[offline.NAME], "", setup), note=OFFLINE_NOTE)
 
 
 def connected_providers(
