@@ -51,10 +51,11 @@ def _pair(messages: Iterable[Message]) -> list[Message]:
                 slot, index = places.pop(0)
                 slot.results[index] = message
             continue
-        slot = _Slot(message)
+        slot = _Slot(message if message.role == "assistant" else replace(message, tool_calls=()))
         slots.append(slot)
-        for id in {call.id for call in message.tool_calls}:
-            waiting[id] = [(slot, n) for n, c in enumerate(message.tool_calls) if c.id == id]
+        calls = slot.message.tool_calls
+        for id in {call.id for call in calls}:
+            waiting[id] = [(slot, n) for n, c in enumerate(calls) if c.id == id]
     ids = _Ids()
     return [message for slot in slots for message in slot.messages(ids)]
 
@@ -69,8 +70,6 @@ class _Slot:
     def messages(self, ids: _Ids) -> list[Message]:
         if not self.message.tool_calls:
             return [self.message]
-        if self.message.role != "assistant":
-            return [replace(self.message, tool_calls=())]
         calls: list[ToolCall] = []
         results: list[Message] = []
         for index, call in enumerate(self.message.tool_calls):
