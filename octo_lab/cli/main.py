@@ -23,6 +23,8 @@ app = typer.Typer(
 )
 kernel_app = typer.Typer(help="The Octo kernel for Jupyter.", no_args_is_help=True)
 app.add_typer(kernel_app, name="kernel")
+providers_app = typer.Typer(invoke_without_command=True)
+app.add_typer(providers_app, name="providers")
 
 Workspace = Annotated[
     Path | None,
@@ -204,15 +206,41 @@ def models(as_json: Json = False, workspace: Workspace = None) -> None:
     raise typer.Exit(guarded(lambda: show_models(as_json=as_json, workspace=workspace), workspace))
 
 
-@app.command()
-def providers(as_json: Json = False, workspace: Workspace = None) -> None:
+@providers_app.callback()
+def providers(context: typer.Context, as_json: Json = False, workspace: Workspace = None) -> None:
     """Show where models can come from: keys (masked), base URLs, and who set them."""
+    if context.invoked_subcommand:
+        return
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.providers import show_providers
 
     raise typer.Exit(
         guarded(lambda: show_providers(as_json=as_json, workspace=workspace), workspace)
     )
+
+
+@providers_app.command("test")
+def check_provider(
+    name: Annotated[str, typer.Argument(help="A provider, or provider/model.")],
+    as_json: Json = False,
+    workspace: Workspace = None,
+) -> None:
+    """Ask a provider one real question; explain a failure."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.providers import show_check
+
+    raise typer.Exit(
+        guarded(lambda: show_check(name, as_json=as_json, workspace=workspace), workspace)
+    )
+
+
+@app.command()
+def router(as_json: Json = False, workspace: Workspace = None) -> None:
+    """Show how the models that share the work are doing: latency, errors, cost."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.router import show_router
+
+    raise typer.Exit(guarded(lambda: show_router(as_json=as_json, workspace=workspace), workspace))
 
 
 @app.command()

@@ -5,12 +5,22 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from itertools import filterfalse
 from pathlib import Path
 
+from octo_lab.cli.ask import FAILED
 from octo_lab.cli.look import ask_control, refused
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
-from octo_lab.core.mail import GetProviders, ProviderInfo, ProviderList
+from octo_lab.core.mail import (
+    CheckProvider,
+    GetProviders,
+    ProviderCheck,
+    ProviderInfo,
+    ProviderList,
+)
+from octo_lab.core.wire import reply_json
+from octo_lab.core.words import check_rows, is_connected, missing_words
 
 _MARKS = {"reached": "✓", "built in": "✓", "not reached": "✗", "refused": "✗"}
 
@@ -39,13 +49,35 @@ def show_providers(*, as_json: bool, workspace: Path | None) -> Outcome:
     if as_json:
         sys.stdout.write(json.dumps(asdict(reply)) + "\n")
         return Outcome()
-    for info in reply.providers:
-        rows = (("base URL", info.base_url), ("key", info.key))
-        sys.stdout.write(printable(f"{_MARKS.get(info.state, ' ')} {info.name}: {_state(info)}\n"))
-        for name, value in rows:
-            if value:
-                sys.stdout.write(f"    {name:<8}  {printable(value)}\n")
+    for info in filter(is_connected, reply.providers):
+        _print_connected(info)
+    sys.stdout.write("Not connected:\n")
+    for info in filterfalse(is_connected, reply.providers):
+        sys.stdout.write(printable(f"  {info.name:<11} {missing_words(info)}") + "\n")
     _print_note(reply)
+    return Outcome()
+
+
+def _print_connected(info: ProviderInfo) -> None:
+    sys.stdout.write(printable(f"{_MARKS.get(info.state, ' ')} {info.name}: {_state(info)}") + "\n")
+    for name, value in (("base URL", info.base_url), ("key", info.key)):
+        if value:
+            sys.stdout.write(f"    {name:<8}  {printable(value)}\n")
+
+
+def show_check(name: str, *, as_json: bool, workspace: Path | None) -> Outcome:
+    _, reply = ask_control(CheckProvider(name=name), workspace)
+    if not isinstance(reply, ProviderCheck):
+        return refused(reply)
+    if as_json:
+        sys.stdout.write(json.dumps(reply_json(reply)) + "\n")
+        return Outcome(code=FAILED if reply.error else 0)
+    rows = check_rows(reply)
+    width = max(len(name) for name, _ in rows)
+    for row, value in rows:
+        sys.stdout.write(printable(f"{row:<{width}}  {value}") + "\n")
+    if reply.error:
+        return Outcome(code=FAILED, error=reply.error, hint=reply.hint)
     return Outcome()
 
 

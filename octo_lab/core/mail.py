@@ -363,12 +363,5 @@ class CommandList:
 
 
 ControlReply = (
-    Told
-    | SessionList
-    | History
-    | Status
-    | ProviderList
-    | ProviderCheck
-    | Routing
-    | CommandList
+    Told | SessionList | History | Status | ProviderList | ProviderCheck | Routing | CommandList
 )

@@ -6,11 +6,13 @@ import asyncio
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from itertools import filterfalse
 from pathlib import Path
 
 from IPython.display import publish_display_data as _publish_display_data
 
-from octo_lab.core.mail import ProviderInfo, ProviderList, Status
+from octo_lab.core.mail import ProviderCheck, ProviderInfo, ProviderList, Status
+from octo_lab.core.words import check_rows, is_connected, missing_words
 from octo_lab.notebook.panels.widget import is_built
 from octo_lab.notebook.render_markdown import markdown_html
 
@@ -18,13 +20,16 @@ Rows = list[tuple[str, str]]
 _publish: Callable[[dict[str, str]], None] = _publish_display_data
 
 
-def show_text(markdown: str) -> None:
-    """Show Markdown in the cell, in each form a reader of the notebook may need."""
+def show_text(markdown: str, figure: str = "") -> None:
+    """Show Markdown in the cell, in each form a reader of the notebook may need.
+
+    ``figure`` is HTML of our own, for those who see HTML.
+    """
     _publish(
         {
             "text/plain": markdown,
             "text/markdown": markdown,
-            "text/html": markdown_html(markdown),
+            "text/html": markdown_html(markdown) + figure,
         }
     )
 
@@ -64,7 +69,25 @@ def models_card(listed: ProviderList) -> str:
 
 
 def providers_card(listed: ProviderList) -> str:
-    rows = [
+    """Those that are connected in full, of the others what they lack."""
+    missing = [
+        (info.name, missing_words(info)) for info in filterfalse(is_connected, listed.providers)
+    ]
+    parts = [_now(listed), _table(_connected_rows(listed)), listed.note]
+    if missing:
+        parts += ["Not connected:", _table(missing)]
+    return "\n\n".join(filter(None, parts))
+
+
+def check_card(check: ProviderCheck) -> str:
+    rows = check_rows(check)
+    if check.error:
+        rows += [("error", check.error), *([("next", check.hint)] if check.hint else [])]
+    return _table(rows)
+
+
+def _connected_rows(listed: ProviderList) -> Rows:
+    return [
         (
             info.name,
             "; ".join(
@@ -77,9 +100,8 @@ def providers_card(listed: ProviderList) -> str:
                 if value
             ),
         )
-        for info in listed.providers
+        for info in filter(is_connected, listed.providers)
     ]
-    return "\n\n".join(filter(None, [_now(listed), _table(rows), listed.note]))
 
 
 def state_words(info: ProviderInfo) -> str:

@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from octo_lab.notebook.options import FORMATS, OPTIONS
 from octo_lab.notebook.transforms import MAGIC
 
-WORDS = ("status", "fix", "doctor", "models", "providers", "help")
+WORDS = ("status", "fix", "doctor", "models", "providers", "router", "help")
 UNSTARTED = ("/help",)  # the runtime knows its commands; none is started to complete a word
 _MARK = "octo_matcher"
 _LINE = re.compile(rf"\s*(?:[\w.\[\]]+\s*=\s*)?%%?{MAGIC}\s+(.*)$", re.S)
@@ -67,6 +67,8 @@ def _line_words(said: str, word: str, shell: InteractiveShell) -> list[str]:
         return list(FORMATS)
     if word.startswith("-"):
         return [name for option in OPTIONS for name in option.names]
+    if before == ["providers"]:
+        return ["test"]
     if before:
         return []
     return [*(_commands(shell) if word.startswith("/") else WORDS)]

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.mail import (
+    CheckProvider,
     Control,
     ControlReply,
     GetProviders,
+    GetRouting,
     GetStatus,
+    ProviderCheck,
     ProviderList,
+    Routing,
     RunCommand,
     Status,
     Told,
 )
 from octo_lab.notebook.cards import (
+    check_card,
     doctor_card,
     models_card,
     providers_card,
@@ -25,6 +31,7 @@ from octo_lab.notebook.cards import (
 )
 from octo_lab.notebook.magics import HELP
 from octo_lab.notebook.options import Parsed
+from octo_lab.notebook.router_card import router_chart, router_markdown
 from octo_lab.session.commands import is_command
 
 _CARDS: Mapping[str, Callable[[Status, str], str]] = {
@@ -36,6 +43,8 @@ _LISTS: Mapping[str, Callable[[ProviderList], str]] = {
     "models": models_card,
     "providers": providers_card,
 }
+
+_TEST = re.compile(r"providers\s+test\s+(\S+)")
 
 
 class Controls(Protocol):
@@ -57,12 +66,33 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
         said = _card(controls, _CARDS[text])
     elif text in _LISTS and not set(parsed.given) - {"raw"}:
         said = _list(controls, _LISTS[text])
+    elif text == "router":
+        return _router(controls)
+    elif match := _TEST.fullmatch(text):
+        said = _check(controls, match[1])
     elif is_command(text):
         said = _done(controls.control(RunCommand(line=text)))
     else:
         return None
     show_text(said)
     return said
+
+
+def _router(controls: Controls) -> str:
+    reply = controls.control(GetRouting())
+    if not isinstance(reply, Routing):
+        raise OctoError(_done(reply))
+    said = router_markdown(reply)
+    show_text(said, router_chart(reply))
+    return said
+
+
+def _check(controls: Controls, name: str) -> str:
+    """A failure is shown with what was tried, and fails the cell only where nothing could be."""
+    reply = controls.control(CheckProvider(name=name))
+    if not isinstance(reply, ProviderCheck):
+        raise OctoError(_done(reply))
+    return check_card(reply)
 
 
 def _card(controls: Controls, card: Callable[[Status, str], str]) -> str:

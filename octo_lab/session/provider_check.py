@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from octo_lab.core.errors import (
     AuthRejected,
     OctoError,
@@ -35,17 +37,7 @@ async def provider_check(models: ModelSource, wanted: CheckProvider) -> Provider
 def _failed(done: ProviderCheck, error: OctoError, chosen: ChosenModel) -> ProviderCheck:
     kind = error.kind if isinstance(error, ProviderError) else "config"
     hint = "; ".join(filter(None, (error.hint, _next_step(error, done, chosen))))
-    return ProviderCheck(
-        name=done.name,
-        answer=done.answer,
-        usage=done.usage,
-        first=done.first,
-        seconds=done.seconds,
-        sources=done.sources,
-        error=error.message,
-        kind=kind,
-        hint=hint,
-    )
+    return replace(done, error=error.message, kind=kind, hint=hint)
 
 
 def _next_step(error: OctoError, done: ProviderCheck, chosen: ChosenModel) -> str:

@@ -36,3 +36,16 @@ def test_a_cassette_is_one_line_at_each_step(tmp_path: Path) -> None:
     assert "Recording model traffic to 'demo.json'." in begun
     assert "Recorded 1 request in 'demo.json'." in ended
     assert "Nothing was recorded in 'empty.json'" in empty
+
+
+def test_a_provider_is_tested_with_one_real_question(tmp_path: Path) -> None:
+    with LlmServer(models=["only-one"], api_key="sk-right0123456789abcdefghij") as server:
+        key = {"OPENAI_API_KEY": "sk-wrong0123456789abcdefghij"}
+        with kernel(tmp_path, with_model(server, **key)) as octo:
+            failed = octo.run("%octo providers test openai/only-one").everything
+            server.api_key = "sk-wrong0123456789abcdefghij"
+            passed = octo.run("%octo providers test openai/only-one").everything
+    assert "failed: auth rejected" in failed
+    assert "it was asked with the key sk-…ij (from environment OPENAI_API_KEY)" in failed
+    assert "it answers" in passed
+    assert len(server.requests) == 2
