@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.mail import (
+    GetRouting,
     GetSessions,
     GetStatus,
+    Routing,
     RunCommand,
     SessionList,
+    SlotInfo,
     Status,
     Told,
 )
@@ -124,6 +128,21 @@ def sessions(query: str = "") -> pd.DataFrame:
     columns = ["title", "turns", "current", "busy", "archived", "updated_at", "session"]
     rows = [[getattr(info, name) for name in columns] for info in reply.sessions]
     return pd.DataFrame(rows, columns=columns)
+
+
+def router() -> pd.DataFrame:
+    """How the models that share the work are doing, as a DataFrame, one row a model.
+
+    Latencies are seconds until the first words, ``throughput`` is tokens a second, ``cost`` US
+    dollars since the runtime opened.
+    """
+    import pandas as pd
+
+    reply = _face().control(GetRouting())
+    if not isinstance(reply, Routing):
+        raise OctoError("The runtime gave no account of its router")
+    columns = [field.name for field in fields(SlotInfo)]
+    return pd.DataFrame([astuple(slot) for slot in reply.slots], columns=columns)
 
 
 def status() -> Status:
