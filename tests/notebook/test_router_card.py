@@ -6,7 +6,7 @@ from octo_lab.core.mail import Routing, SlotInfo
 from octo_lab.notebook.router_card import ALONE, router_chart, router_markdown
 
 SLOW = SlotInfo(
-    name="openai/<b>gpt|4o",
+    name="a/<b>gpt|4o",
     state="half-open",
     calls=10,
     errors=3,
@@ -37,7 +37,7 @@ def test_every_model_is_a_row_and_what_is_unknown_a_dash() -> None:
     lines = router_markdown(Routing(mode="lane", slots=(SLOW, UNUSED))).splitlines()
     assert lines[0] == "Mode: **lane**"
     assert lines[-2:] == [
-        "| openai/<b>gpt\\|4o | half-open | 10 | 3 (30%) | 1.00 s | 4.00 s | 55 | $0.0123 | 0.412 |",
+        "| a/<b>gpt\\|4o | half-open | 10 | 3 (30%) | 1.00 s | 4.00 s | 55 | $0.0123 | 0.412 |",
         "| groq/llama | closed | 0 | 0 (0%) | - | - | - | - | - |",
     ]
 
@@ -50,7 +50,7 @@ def test_the_chart_is_well_formed_and_has_a_bar_for_each_measured_model() -> Non
     chart = ElementTree.fromstring(router_chart(Routing(mode="lane", slots=(SLOW, UNUSED))))
     groups = chart.findall("g")
     assert [group.findtext("title") for group in groups] == [
-        "openai/<b>gpt|4o: 1.00 / 4.00 s, 30% errors, half-open"
+        "a/<b>gpt|4o: 1.00 / 4.00 s, 30% errors, half-open"
     ]
     late, median = (float(bar.attrib["width"]) for bar in groups[0].findall("rect"))
     assert late == 4 * median
