@@ -1,14 +1,12 @@
 """Cassettes: model traffic kept in a JSON file, found again by order and by what was asked.
 
-Compared are the model and the conversation, with ids and times replaced; the system prompt and
-the list of tools are octo_lab's own and change with its version, so they are not. Request headers
-are never kept, keys are scrubbed from what is.
+Request headers are never kept, keys are scrubbed from what is.
 """
 
 from __future__ import annotations
 
+import base64
 import difflib
-import hashlib
 import ipaddress
 import json
 import re
@@ -18,42 +16,42 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import CassetteMismatch, ConfigError
+from octo_lab.llm.asked import KEYS, Dialect, comparable, dialect_of, digest
 from octo_lab.llm.secret import Secret
 
-FORMAT = 1
+FORMAT = 2  # 1 knew one dialect only, and no cuts
 KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms")
 MAX_DIFF_LINES = 12
 
-_UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
-_TIME = re.compile(
-    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-    r"|\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b"
-)
-_KEY = re.compile(
-    r"\b(?:sk|rk|pk|gsk|xai|nvapi|AIza|gh[opsru]|hf)(?=[-_A-Za-z]*\d)[-_A-Za-z0-9]{20,}"
-)
 _SHORTEST_KEY = 8  # a dummy such as "token" is no secret, and a common word
+_EVENT_END = re.compile(r"(?<=\n\n)|(?<=\r\n\r\n)")
+
+
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CassetteHeader:
-    """Where the traffic came from."""
+    """Where the traffic came from; ``dialect`` is that of the first request."""
 
     tool: str
     recorded: str
     provider: str
     model: str
     host: str
+    dialect: Dialect = ""
 
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """One request and the pieces of its answer, as they arrived."""
+    """One request and the pieces of its answer; ``cut``: the connection broke before its end.
+
+    ``order`` is when it was asked: of two at once the slower one is written second all the same.
+    """
 
     path: str
     asked: Json
@@ -61,6 +59,8 @@ class Exchange:
     status: int
     headers: dict[str, str]
     parts: list[bytes] = field(default_factory=list)
+    cut: bool = False
+    order: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +90,7 @@ class Recorder:
         self._header: CassetteHeader | None = None
         self._exchanges: list[Exchange] = []
         self._secrets: set[Secret] = set()
+        self._begun = 0
         self._writing = threading.Lock()
 
     @property
@@ -120,9 +121,12 @@ class Recorder:
             self._secrets.add(key)
         if self._header is None:
             self._header = _header(self._tool, provider, model, url)
-        asked = comparable(body)
+        path = urlsplit(url).path
+        asked = comparable(body, path)
+        self._begun += 1
         return Exchange(
-            path=urlsplit(url).path,
+            order=self._begun,
+            path=path,
             asked=asked,
             digest=digest(asked),
             status=status,
@@ -138,22 +142,45 @@ class Recorder:
             if any(exchange is kept for kept in self._exchanges):
                 return
             self._exchanges.append(exchange)
+            self._exchanges.sort(key=lambda kept: kept.order)
             self._write()
 
     def _write(self) -> None:
         text = json.dumps(self._document(), indent=1, ensure_ascii=True)
-        for secret in self._secrets:
-            text = text.replace(secret.reveal(), "[key]")
         new = self.path.with_name(f"{self.path.name}.new")
-        new.write_text(_KEY.sub("[key]", text) + "\n", encoding="utf-8")
+        new.write_text(self._scrubbed(text) + "\n", encoding="utf-8")
         new.replace(self.path)
+
+    def _scrubbed(self, text: str) -> str:
+        """Without keys, in any form in which a server may repeat them."""
+        for secret in self._secrets:
+            key = secret.reveal()
+            coded = base64.b64encode(key.encode()).decode().rstrip("=")
+            for form in (key, quote(key, safe=""), json.dumps(key)[1:-1], coded):
+                text = text.replace(form, "[key]")
+        return KEYS.sub("[key]", text)
 
     def _document(self) -> Json:
         header = self._header
         assert header is not None
         head = {name: getattr(header, name) for name in CassetteHeader.__dataclass_fields__}
-        exchanges = [_exchange_json(exchange) for exchange in self._exchanges]
+        exchanges = [self._exchange_json(exchange) for exchange in self._exchanges]
         return {"octo_cassette": FORMAT, "header": head, "exchanges": exchanges}
+
+    def _exchange_json(self, exchange: Exchange) -> Json:
+        """The body is cut behind its events, wherever the network cut it: equal traffic is an
+        equal file, and no key hides in a seam.
+        """
+        body = b"".join(exchange.parts).decode("utf-8", "surrogateescape")
+        data: Json = {
+            "path": exchange.path,
+            "digest": exchange.digest,
+            "asked": exchange.asked,
+            "status": exchange.status,
+            "headers": exchange.headers,
+            "parts": [part for part in _EVENT_END.split(self._scrubbed(body)) if part],
+        }
+        return {**data, "cut": True} if exchange.cut else data
 
 
 class Player:
@@ -178,7 +205,7 @@ class Player:
 
     def answer(self, path: str, body: bytes) -> Exchange:
         """Raises CassetteMismatch, which shows how the request differs from the next one."""
-        asked = comparable(body)
+        asked = comparable(body, path)
         wanted = digest(asked)
         found = next((one for one in self._unused if one.digest == wanted), None)
         if found is not None:
@@ -204,10 +231,11 @@ def read_cassette(path: Path) -> Cassette:
     """Read a file; raises ConfigError when it is missing or no cassette."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        if document["octo_cassette"] != FORMAT:
+        if document["octo_cassette"] not in (1, FORMAT):
             raise ConfigError(f"{str(path)!r} is a cassette of another version", hint="record anew")
+        header: Json = {"dialect": "chat"} if document["octo_cassette"] == 1 else {}
         return Cassette(
-            header=CassetteHeader(**document["header"]),
+            header=CassetteHeader(**header, **document["header"]),
             exchanges=tuple(_exchange(one) for one in document["exchanges"]),
         )
     except OSError as exc:
@@ -217,35 +245,6 @@ def read_cassette(path: Path) -> Cassette:
         raise ConfigError(f"{str(path)!r} is no cassette", hint=hint) from exc
 
 
-def comparable(body: bytes) -> Json:
-    """What of a request is compared: model and conversation, without ids, times and keys."""
-    request = json.loads(body)
-    text = json.dumps(
-        {
-            "model": request.get("model", ""),
-            "messages": [m for m in request.get("messages", []) if m.get("role") != "system"],
-        },
-        ensure_ascii=False,
-    )
-    asked: Json = json.loads(_KEY.sub("[key]", _TIME.sub("[time]", _UUID.sub("[id]", text))))
-    return _without_ids(asked)
-
-
-def digest(asked: Json) -> str:
-    text = json.dumps(asked, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _without_ids(asked: Json) -> Json:
-    names: dict[str, str] = {}
-    for message in asked["messages"]:
-        for holder in (message, *(message.get("tool_calls") or ())):
-            for name in ("id", "tool_call_id"):
-                if name in holder:
-                    holder[name] = names.setdefault(holder[name], f"call {len(names) + 1}")
-    return asked
-
-
 def _header(tool: str, provider: str, model: str, url: str) -> CassetteHeader:
     return CassetteHeader(
         tool=tool,
@@ -253,6 +252,7 @@ def _header(tool: str, provider: str, model: str, url: str) -> CassetteHeader:
         provider=provider,
         model=model,
         host=_host_kind(urlsplit(url).hostname or ""),
+        dialect=dialect_of(urlsplit(url).path),
     )
 
 
@@ -268,17 +268,6 @@ def _host_kind(host: str) -> str:
     return "private" if address.is_private else "public"
 
 
-def _exchange_json(exchange: Exchange) -> Json:
-    return {
-        "path": exchange.path,
-        "digest": exchange.digest,
-        "asked": exchange.asked,
-        "status": exchange.status,
-        "headers": exchange.headers,
-        "parts": [part.decode("utf-8", "surrogateescape") for part in exchange.parts],
-    }
-
-
 def _exchange(data: Json) -> Exchange:
     return Exchange(
         path=data["path"],
@@ -287,6 +276,7 @@ def _exchange(data: Json) -> Exchange:
         status=data["status"],
         headers=data["headers"],
         parts=[part.encode("utf-8", "surrogateescape") for part in data["parts"]],
+        cut=data.get("cut", False),
     )
 
 

@@ -216,9 +216,10 @@ class Taped(httpx.AsyncBaseTransport):
             headers=dict(response.headers),
         )
         stream = _RecordedStream(response, recorder, exchange)
-        headers, extensions = response.headers, response.extensions
+        headers = httpx.Headers(response.headers)
+        headers.pop("content-encoding", None)  # the stream is unpacked
         return httpx.Response(
-            response.status_code, headers=headers, stream=stream, extensions=extensions
+            response.status_code, headers=headers, stream=stream, extensions=response.extensions
         )
 
     async def aclose(self) -> None:
@@ -232,9 +233,13 @@ class _RecordedStream(httpx.AsyncByteStream):
         self._exchange = exchange
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in _body(self._response):
-            self._exchange.parts.append(part)
-            yield part
+        try:
+            async for part in _body(self._response):
+                self._exchange.parts.append(part)
+                yield part
+        except httpx.HTTPError:
+            self._exchange.cut = True
+            raise
 
     async def aclose(self) -> None:
         await self._response.aclose()
@@ -243,18 +248,20 @@ class _RecordedStream(httpx.AsyncByteStream):
 
 
 class _ReplayedStream(httpx.AsyncByteStream):
-    def __init__(self, parts: list[bytes]) -> None:
-        self._parts = parts
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for part in self._parts:
+        for part in self._exchange.parts:
             await anyio.lowlevel.checkpoint()
             yield part
+        if self._exchange.cut:
+            raise httpx.ReadError("the recorded answer was cut here")
 
 
 def _replayed(exchange: Exchange) -> httpx.Response:
     return httpx.Response(
-        exchange.status, headers=exchange.headers, stream=_ReplayedStream(exchange.parts)
+        exchange.status, headers=exchange.headers, stream=_ReplayedStream(exchange)
     )
 
 

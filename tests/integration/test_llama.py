@@ -183,4 +183,5 @@ async def test_a_cassette_of_the_real_server_replays_without_it(
         provider="openai",
         model="smollm2-135m",
         host="loopback",
+        dialect="chat",
     )

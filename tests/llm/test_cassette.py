@@ -11,7 +11,8 @@ import pytest
 from octo_lab.core.errors import CassetteMismatch, ConfigError, RateLimited, StreamCut
 from octo_lab.core.messages import ChatRequest, Message, ToolCall
 from octo_lab.core.stream import Done, StreamEvent, TextDelta
-from octo_lab.llm.cassette import Cassette, CassetteHeader, comparable, digest, read_cassette
+from octo_lab.llm.asked import comparable, digest
+from octo_lab.llm.cassette import Cassette, CassetteHeader, read_cassette
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.registry import replay_model
@@ -88,6 +89,7 @@ async def test_the_header_says_what_was_recorded(
         provider="lab",
         model="m",
         host="loopback",
+        dialect="chat",
     )
     assert len(header.recorded) == len("2026-01-01")
 
@@ -170,7 +172,7 @@ async def test_live_ends_the_replay(server: LlmServer, http: ModelHttp, path: Pa
     assert len((await loaded(path)).exchanges) == 1
 
 
-@pytest.mark.parametrize("content", [None, "", "[]", "{}", "no json", '{"octo_cassette": 2}'])
+@pytest.mark.parametrize("content", [None, "", "[]", "{}", "no json", '{"octo_cassette": 3}'])
 async def test_what_is_no_cassette_is_one_clear_error(
     http: ModelHttp, path: Path, content: str | None
 ) -> None:
