@@ -36,6 +36,7 @@ from octo_lab.llm.providers import (
 from octo_lab.llm.resilience.retry import Retrying, RetryPolicy
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.wires.dialects import DIALECTS, speaks
 
 __all__ = [
     "BUILTIN",
@@ -212,12 +213,18 @@ def provider_choice(entry: ProviderEntry, setup: ModelSetup) -> ModelChoice:
 
 
 def replay_model(header: CassetteHeader, http: ModelHttp) -> ModelChoice:
-    """The provider that reads a cassette: no key, no network, no configuration."""
+    """The provider that reads a cassette: no key, no network, no configuration.
+
+    It speaks what was recorded, also where a base URL of the user's decided that.
+    """
     entry = next((entry for entry in BUILTIN if entry.name == header.provider), None)
     entry = entry or ProviderEntry(name=header.provider, wire=CHAT)
     config = ProviderConfig(
         name=header.provider, model=header.model, http=http, base_url=_REPLAY_URL
     )
+    wire, recorded = entry.spoken(config), DIALECTS.get(header.dialect)
+    if wire and recorded and not speaks(wire, header.dialect, config):
+        entry = replace(entry, wire=recorded, wire_for=None)
     return ModelChoice(entry=entry, model=header.model, config=config)
 
 
