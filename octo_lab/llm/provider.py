@@ -6,16 +6,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Protocol
 
-from octo_lab.core.messages import ChatRequest, Message, ProviderState, ToolCall, Usage
-from octo_lab.core.stream import (
-    Done,
-    ReasoningDelta,
-    StateKept,
-    StreamEvent,
-    TextDelta,
-    ToolCalled,
-    UsageReported,
-)
+from octo_lab.core.errors import StreamCut
+from octo_lab.core.messages import ChatRequest, Message, Usage
+from octo_lab.core.stream import Done, StreamEvent
+from octo_lab.llm.answer import Answer, Gathering
 
 Events = AsyncGenerator[StreamEvent, None]
 
@@ -41,31 +35,21 @@ class Provider(Protocol):
 
 async def collect(events: Events) -> tuple[Message, Usage]:
     """Drain a stream into one assistant message and what it cost."""
-    text: list[str] = []
-    reasoning: list[str] = []
-    calls: list[ToolCall] = []
-    usage = Usage()
-    state: ProviderState | None = None
+    gathering = Gathering()
     async with aclosing(events):
         async for event in events:
-            match event:
-                case TextDelta(part):
-                    text.append(part)
-                case ReasoningDelta(part):
-                    reasoning.append(part)
-                case ToolCalled(call):
-                    calls.append(call)
-                case UsageReported(reported):
-                    usage += reported
-                case StateKept(kept):
-                    state = kept
-                case Done():
-                    break
-    message = Message(
-        role="assistant",
-        content="".join(text),
-        reasoning="".join(reasoning),
-        tool_calls=tuple(calls),
-        provider_state=state,
-    )
-    return message, usage
+            gathering.add(event)
+            if isinstance(event, Done):
+                break
+    return gathering.message, gathering.usage
+
+
+async def whole(events: Events) -> Answer:
+    """Drain a stream into its answer; raises StreamCut when it ends without ``Done``."""
+    gathering = Gathering()
+    async with aclosing(events):
+        async for event in events:
+            gathering.add(event)
+            if isinstance(event, Done):
+                return gathering.answer(event.reason)
+    raise StreamCut("The answer ended before it was whole", hint="ask again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from octo_lab.core.messages import Message
+from octo_lab.llm.metering.catalog import CATALOG, Catalog
 
 DEFAULT_WINDOW = 128_000
 _WINDOWS = (
@@ -22,9 +23,10 @@ _OVERHEAD = 4
 
 
 def estimate_tokens(text: str) -> int:
-    """Four ASCII characters a token, three other ones two tokens; at least 1."""
-    plain = len(text) if text.isascii() else sum(char.isascii() for char in text)
-    return max(1, int(plain / 4 + (len(text) - plain) / 1.5))
+    """Four ASCII characters a token, three other ones two tokens; rounded down, at least 1."""
+    # Encoding is ten times as fast as a look at each character.
+    plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return max(1, (3 * plain + 8 * (len(text) - plain)) // 12)
 
 
 def message_tokens(message: Message) -> int:
@@ -33,7 +35,10 @@ def message_tokens(message: Message) -> int:
     return estimate_tokens(message.content + calls) + _OVERHEAD
 
 
-def context_window(model: str) -> int:
-    """The window of a model, told from its name."""
+def context_window(model: str, catalog: Catalog = CATALOG) -> int:
+    """The window of a model: that of the catalogue, else as its name tells."""
+    known = catalog.find(model)
+    if known and known.context_window:
+        return known.context_window
     name = model.lower().rpartition("/")[2]
     return next((size for start, size in _WINDOWS if name.startswith(start)), DEFAULT_WINDOW)
