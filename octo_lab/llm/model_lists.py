@@ -40,6 +40,10 @@ class ModelLists:
         """What the server said before; nothing when it was not asked."""
         return self._known.get((config.base_url, config.api_key), ())
 
+    def learn(self, base_url: str, models: tuple[str, ...]) -> None:
+        """Take what a server that needs no key said to somebody else."""
+        self._known[base_url, None] = models
+
     async def of(
         self,
         entry: ProviderEntry,

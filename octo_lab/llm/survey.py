@@ -10,6 +10,7 @@ from octo_lab.core.errors import OctoError, Unavailable
 from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.registry import Registry
 from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.local.policy import PORTS
 from octo_lab.llm.model_lists import ModelLists
 from octo_lab.llm.origins import base_url_words, key_words
 from octo_lab.llm.registry import (
@@ -19,11 +20,17 @@ from octo_lab.llm.registry import (
     provider_choice,
 )
 
+_OF_THIS_MACHINE = frozenset(kind for kind, _ in PORTS)
+
 
 async def survey(
     setup: ModelSetup, registry: Registry[ProviderEntry], lists: ModelLists, patience: float
 ) -> tuple[ProviderInfo, ...]:
-    """Those with a key or an address first; with no ``patience`` no server is asked."""
+    """Those with a key or an address first; with no ``patience`` no server is asked.
+
+    A server of this machine that is neither configured nor ``found`` is never asked: any program
+    may listen at its usual port.
+    """
     connected = connected_providers(setup, registry)
     names = {entry.name for entry in connected}
     ordered = (*connected, *(entry for entry in registry if entry.name not in names))
@@ -35,7 +42,11 @@ async def survey(
     async with anyio.create_task_group() as tasks:
         for index, entry in enumerate(ordered):
             choice = _reachable(entry, setup)
-            if choice is not None and patience > 0:
+            if choice is None or patience <= 0:
+                continue
+            if entry.name in _OF_THIS_MACHINE and entry.name not in names:
+                found[index] = _not_found(found[index], setup)
+            else:
                 tasks.start_soon(ask, index, choice)
     return tuple(found)
 
@@ -55,6 +66,12 @@ def _info(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
     except OctoError as exc:
         return replace(info, state="not connected", note=str(exc))
     return info
+
+
+def _not_found(info: ProviderInfo, setup: ModelSetup) -> ProviderInfo:
+    if setup.local.detect:
+        return replace(info, state="not reached", note="no such server runs on this machine")
+    return replace(info, note="not looked for: local.detect is off")
 
 
 def _reachable(entry: ProviderEntry, setup: ModelSetup) -> ModelChoice | None:

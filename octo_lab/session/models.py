@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -12,6 +12,8 @@ from octo_lab.core.mail import ProviderInfo, Routing
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import TapeUse
 from octo_lab.llm.entry import ProviderEntry
+from octo_lab.llm.local.choosing import found_note, with_found
+from octo_lab.llm.local.loopback import Loopback
 from octo_lab.llm.model_lists import PATIENCE, ModelLists, NamesModels, pick
 from octo_lab.llm.origins import connection
 from octo_lab.llm.provider import Provider
@@ -128,19 +130,41 @@ class ConfiguredModels:
         self._tape: ModelChoice | None = None
         self._opened: dict[ProviderConfig, Provider] = {}
         self._lists = ModelLists()
+        self._loopback = Loopback()
 
     async def choose(self, name: str | None, patience: float = PATIENCE) -> ChosenModel:
-        choice = self._tape or resolve_model(name, self._setup, self._registry)
-        if choice.undecided and choice is not self._tape:
-            choice = await self._decided(choice, patience)
+        choice = self._tape or await self._resolved(name, patience)
         return ChosenModel(provider=self._open(choice), note=choice.note, choice=choice)
 
     async def alone(self, name: str) -> ChosenModel:
-        choice = resolve_model(name, self._setup, self._registry)
-        if choice.undecided:
-            choice = await self._decided(choice, PATIENCE)
+        choice = await self._resolved(name, PATIENCE)
         provider = choice.entry.open(choice.config)
         return ChosenModel(provider=provider, note=choice.note, choice=choice)
+
+    async def _resolved(self, name: str | None, patience: float) -> ModelChoice:
+        """Where nothing is configured, servers of this machine come before the offline helper."""
+        setup = self._setup
+        nobodys = not (name or setup.model or connected_providers(setup, self._registry))
+        if nobodys:
+            setup = await self._with_found()
+        choice = resolve_model(name, setup, self._registry)
+        if choice.undecided:
+            choice = await self._decided(choice, patience)
+        found = nobodys and choice.entry.name in setup.found
+        return replace(choice, note=found_note(choice)) if found else choice
+
+    async def _with_found(self) -> ModelSetup:
+        """The setup with those that have a model; what they have is not asked again."""
+        servers = await self._loopback.servers(self._setup.local, self._setup.http)
+        usable = [server for server in servers if server.models]
+        for server in usable:
+            self._lists.learn(server.base_url, server.models)
+        return with_found(self._setup, usable)
+
+    @property
+    def _known(self) -> ModelSetup:
+        """The setup with what the last look found, without a new one."""
+        return with_found(self._setup, self._loopback.known(self._setup.local))
 
     async def _decided(self, choice: ModelChoice, patience: float) -> ModelChoice:
         """A server that cannot be reached may be back when the turn asks it: it says so then."""
@@ -156,18 +180,21 @@ class ConfiguredModels:
     def connection(self, chosen: ChosenModel) -> Mapping[str, str]:
         if chosen.choice is None or chosen.choice is self._tape:
             return {}
-        return connection(chosen.choice, self._setup)
+        return connection(chosen.choice, self._known)
 
     async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
-        return await survey(self._setup, self._registry, self._lists, patience)
+        if patience > 0:
+            await self._loopback.servers(self._setup.local, self._setup.http, anew=True)
+        return await survey(self._known, self._registry, self._lists, patience)
 
     def routing(self) -> Routing:
         return Routing(mode="off", slots=())
 
     def names(self) -> tuple[str, ...]:
         try:
-            connected = connected_providers(self._setup, self._registry)
-            choices = [provider_choice(entry, self._setup) for entry in connected]
+            setup = self._known
+            connected = connected_providers(setup, self._registry)
+            choices = [provider_choice(entry, setup) for entry in connected]
         except ConfigError:  # said by whoever chooses one
             choices = []
         names = [name for choice in choices for name in self._offered(choice)]
