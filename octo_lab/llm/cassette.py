@@ -107,9 +107,15 @@ class Recorder:
             raise ConfigError(f"No folder {str(path.parent)!r}", hint="make it, then record again")
         return cls(path, tool=f"octo_lab {version('octo_lab')}")
 
+    def number(self) -> int:
+        """The place of the request that is about to be sent."""
+        self._begun += 1
+        return self._begun
+
     def begin(
         self,
         *,
+        order: int,
         url: str,
         body: bytes,
         source: tuple[str, str, Secret | None],
@@ -123,9 +129,8 @@ class Recorder:
             self._header = _header(self._tool, provider, model, url)
         path = urlsplit(url).path
         asked = comparable(body, path)
-        self._begun += 1
         return Exchange(
-            order=self._begun,
+            order=order,
             path=path,
             asked=asked,
             digest=digest(asked),

@@ -207,8 +207,10 @@ class Taped(httpx.AsyncBaseTransport):
                 return await self._live.handle_async_request(request)
 
     async def _recorded(self, request: httpx.Request, recorder: Recorder) -> httpx.Response:
+        order = recorder.number()
         response = await self._live.handle_async_request(request)
         exchange = recorder.begin(
+            order=order,
             url=str(request.url),
             body=request.content,
             source=request.extensions["source"],

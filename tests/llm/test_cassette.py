@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +11,26 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from octo_lab.core.errors import CassetteMismatch, ConfigError, RateLimited, StreamCut
+from octo_lab.core.errors import (
+    AuthRejected,
+    CassetteMismatch,
+    ConfigError,
+    ProviderError,
+    RateLimited,
+    StreamCut,
+)
 from octo_lab.core.messages import ChatRequest, Message, ToolCall
-from octo_lab.core.stream import Done, StreamEvent, TextDelta
-from octo_lab.llm.asked import comparable, digest
+from octo_lab.core.stream import Done, StreamEvent, TextDelta, ToolCalled
+from octo_lab.llm.asked import Dialect, comparable, digest
 from octo_lab.llm.cassette import Cassette, CassetteHeader, read_cassette
-from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.http import HttpCall, ModelHttp
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.registry import replay_model
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.wires.dialects import DIALECTS
 from octo_lab.llm.wires.streaming import Streaming
+from octo_lab.llm.wires.wire import Wire
 from octo_lab.testing.llm_script import Turn, call, calls, fails, says
 from octo_lab.testing.llm_server import LlmServer
 
@@ -31,11 +43,13 @@ def ask(text: str) -> ChatRequest:
     return ChatRequest(messages=[system, Message(role="user", content=text)])
 
 
-def live(server: LlmServer, http: ModelHttp) -> Streaming:
-    return Streaming(
-        ProviderConfig(name="lab", model="m", http=http, base_url=server.base_url, api_key=KEY),
-        CHAT,
+def live(
+    server: LlmServer, http: ModelHttp, wire: Wire = CHAT, *, name: str = "lab", model: str = "m"
+) -> Streaming:
+    config = ProviderConfig(
+        name=name, model=model, http=http, base_url=server.base_url, api_key=KEY
     )
+    return Streaming(config, wire)
 
 
 async def events(provider: Streaming, request: ChatRequest) -> list[StreamEvent]:
@@ -75,6 +89,160 @@ async def test_a_recorded_dialogue_is_replayed_event_for_event(
     told = [await events(live(server, http), ask(text)) for text in ("one", "two")]
     assert await replayed(path, ask("one"), ask("two")) == told
     assert len(server.requests) == 2
+
+
+every_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
+
+
+@every_dialect
+async def test_every_dialect_is_recorded_and_replayed_with_its_failures(
+    server: LlmServer, http: ModelHttp, path: Path, dialect: Dialect
+) -> None:
+    turns = [calls(call("f", path="a"), text=("Hel", "lo")), says("x", cut=20), fails(429, "slow")]
+    server.script(*turns)
+    await http.record(path)
+    provider = live(server, http, DIALECTS[dialect])
+    told = await events(provider, ask("one"))
+    for error in (StreamCut, RateLimited):
+        with pytest.raises(error):
+            await events(provider, ask(error.__name__))
+    made = next(event.call for event in told if isinstance(event, ToolCalled))
+    later = answered(replace(made, id="call_of_another_day"))
+    answer = await events(provider, answered(made))
+    assert (await loaded(path)).header.dialect == dialect
+    assert await replayed(path, ask("one"), later) == [told, answer]
+    for error in (StreamCut, RateLimited):
+        with pytest.raises(error):
+            await replayed(path, ask(error.__name__))
+
+
+def answered(made: ToolCall) -> ChatRequest:
+    asked = ask("read a")
+    answer = Message(role="tool", content="A", tool_call_id=made.id, tool_name=made.name)
+    return ChatRequest(
+        messages=[*asked.messages, Message(role="assistant", tool_calls=(made,)), answer]
+    )
+
+
+async def test_equal_traffic_is_an_equal_file_however_the_network_cuts_it(
+    server: LlmServer, http: ModelHttp, tmp_path: Path
+) -> None:
+    texts = []
+    for split in (None, 1, 7, 1000):
+        path = tmp_path / f"{split}.json"
+        server.script(says("Hel", "lo", split=split))
+        await http.record(path)
+        await events(live(server, http), ask("one"))
+        texts.append(await anyio.Path(path).read_bytes())
+    assert len(set(texts)) == 1
+
+
+@pytest.mark.parametrize("split", [None, 1])
+async def test_a_key_that_a_server_repeats_is_scrubbed_in_any_form(
+    server: LlmServer, http: ModelHttp, path: Path, split: int | None
+) -> None:
+    key = Secret('lab/key"0123456789')
+    coded = base64.b64encode(key.reveal().encode()).decode()
+    words = f"bad key {key.reveal()}, lab%2Fkey%220123456789, {coded}"
+    server.script(fails(401, words, split=split))
+    await http.record(path)
+    provider = live(server, http)
+    bad = Streaming(replace(provider.config, api_key=key), CHAT)
+    with pytest.raises(AuthRejected):
+        await events(bad, ask("one"))
+    text = text_of(path)
+    assert "0123456789" not in text
+    assert coded.rstrip("=") not in text
+    assert text.count("[key]") == 3
+
+
+async def test_several_models_share_a_cassette(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    server.script(fails(429, "slow"), says("from b"))
+    await http.record(path)
+    with pytest.raises(RateLimited):
+        await events(live(server, http), ask("one"))
+    told = await events(live(server, http, name="other", model="b"), ask("one"))
+    async with ModelHttp() as other:
+        await other.replay(path)
+        with pytest.raises(RateLimited):
+            await events(live(server, other), ask("one"))
+        assert await events(live(server, other, name="other", model="b"), ask("one")) == told
+
+
+async def test_answers_are_kept_in_the_order_of_the_questions(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    server.script(says("slow", wait=0.2), says("fast"))
+    await http.record(path)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(events, live(server, http), ask("one"))
+        await anyio.to_thread.run_sync(server.wait_until, lambda: bool(server.requests), 5.0)
+        tasks.start_soon(events, live(server, http), ask("two"))
+    kept = [exchange.asked["messages"][0]["content"] for exchange in (await loaded(path)).exchanges]
+    assert kept == ["one", "two"]
+
+
+async def test_a_packed_answer_is_recorded_unpacked(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    body = b'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n'
+    server.script(Turn(raw=gzip.compress(body), headers={"content-encoding": "gzip"}))
+    await http.record(path)
+    told = await events(live(server, http), ask("one"))
+    assert told == [TextDelta("hi"), Done("end_turn")]
+    assert await replayed(path, ask("one")) == [told]
+
+
+async def test_other_posts_are_kept_too(server: LlmServer, http: ModelHttp, path: Path) -> None:
+    vectors = b'{"data": [{"embedding": [1.0]}]}'
+    server.script(Turn(raw=vectors, headers={"content-type": "application/json"}))
+    await http.record(path)
+    asked = HttpCall(
+        provider="lab",
+        model="m",
+        url=f"{server.base_url}/chat/completions",
+        body=body({"role": "user", "content": "x"}, stream=True),
+    )
+    embed = replace(asked, url=f"{server.base_url}/embeddings", body=b'{"input": ["x"]}')
+    speak = replace(asked, url=f"{server.base_url}/audio/transcriptions", body=b"--b1\r\n\0\xff")
+    for call_ in (asked, embed, speak):
+        await posted(http, call_)
+    async with ModelHttp() as other:
+        await other.replay(path)
+        assert await posted(other, asked) == vectors
+        assert b"Invalid URL" in await posted(other, embed)
+        assert b"Invalid URL" in await posted(other, replace(speak, body=b"--c2\r\n\0\xff"))
+
+
+async def posted(http: ModelHttp, call: HttpCall) -> bytes:
+    try:
+        async with http.stream(call) as reply:
+            return b"".join([part async for part in reply.parts])
+    except ProviderError as exc:
+        return str(exc).encode()
+
+
+async def test_a_cassette_of_the_first_version_is_still_played(path: Path) -> None:
+    asked = {"model": "m", "messages": [{"role": "user", "content": "one"}]}
+    parts = ['data: {"choices":[{"delta":{"content":"hi"},', '"finish_reason":"stop"}]}\n\n']
+    header = {"tool": "octo_lab 0.1.0", "recorded": "2026-11-30", "provider": "lab"}
+    exchange = {
+        "path": "/v1/chat/completions",
+        "digest": "8c60fa823be3e3a83b4a89c83dabc246",
+        "asked": asked,
+        "status": 200,
+        "headers": {"content-type": "text/event-stream"},
+        "parts": parts,
+    }
+    document = {
+        "octo_cassette": 1,
+        "header": {**header, "model": "m", "host": "loopback"},
+        "exchanges": [exchange],
+    }
+    write(path, json.dumps(document))
+    assert await replayed(path, ask("one")) == [[TextDelta("hi"), Done("end_turn")]]
 
 
 async def test_the_header_says_what_was_recorded(
@@ -225,19 +393,3 @@ def test_ids_times_system_prompt_and_tools_are_not_compared() -> None:
 )
 def test_words_order_and_model_are_compared(other: bytes) -> None:
     assert digest(comparable(body({"role": "user", "content": "hi"}))) != digest(comparable(other))
-
-
-async def test_generated_call_ids_do_not_break_a_replay(
-    server: LlmServer, http: ModelHttp, path: Path
-) -> None:
-    def answered(id: str) -> ChatRequest:
-        asked = ask("read a")
-        made = ToolCall(id=id, name="f", arguments="{}")
-        answer = Message(role="tool", content="A", tool_call_id=id)
-        return ChatRequest(
-            messages=[*asked.messages, Message(role="assistant", tool_calls=(made,)), answer]
-        )
-
-    await http.record(path)
-    await events(live(server, http), answered("call_first"))
-    assert len(await replayed(path, answered("call_second"))) == 1
