@@ -91,4 +91,6 @@ def endpoint(base_url: str, path: str) -> str:
     place = place.rstrip("/")
     for end in _WHOLE_ADDRESS:
         place = place.removesuffix(end).rstrip("/")
+    if path.startswith("/v1/"):
+        place = place.removesuffix("/v1").rstrip("/")
     return f"{place}{path}{mark}{query}"
