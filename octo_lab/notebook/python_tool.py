@@ -46,6 +46,7 @@ def python_tool(
         PythonArgs,
         name="python",
         group="notebook",
+        source="workspace",
         risk="execute",
         channels=frozenset({"notebook"}),
         asks=True,

@@ -47,7 +47,11 @@ def variable_tools(shell: InteractiveShell, bridge: Callable[[], Bridge]) -> tup
         text, media = await bridge().call(partial(_inspect, shell, args.name))
         return ToolResult(text=text, media=media)
 
-    only_here: dict[str, Any] = {"group": "notebook", "channels": frozenset({"notebook"})}
+    only_here: dict[str, Any] = {
+        "group": "notebook",
+        "source": "workspace",
+        "channels": frozenset({"notebook"}),
+    }
     return (
         model_tool(list_variables, ListArgs, name="list_variables", **only_here),
         model_tool(inspect_variable, InspectArgs, name="inspect_variable", **only_here),

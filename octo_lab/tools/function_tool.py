@@ -54,7 +54,7 @@ def function_tool(
     ``Annotated[..., Field(description=...)]``; one annotated ``ToolContext`` is given the
     context and is not shown to the model. ``call`` runs sync functions (default: in a thread),
     ``call_async`` async ones (default: on the turn's loop). ``options`` are other fields of
-    ``Tool``: group, risk, channels, asks, detail. Each yield of a generator is a line of
+    ``Tool``: group, source, risk, channels, asks, detail. Each yield of a generator is a line of
     progress; its return value, else its last yield, is the result. Raises UsageError when a
     model could not call the function.
     """
@@ -67,7 +67,7 @@ def function_tool(
         parse=partial(validate, signature.args, named),
         run=_runner(function, signature, call or in_thread, call_async or on_loop),
         timeout=timeout,
-        **({"group": "function"} | options),
+        **({"group": "function", "source": "workspace"} | options),
     )
 
 

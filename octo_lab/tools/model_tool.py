@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from octo_lab.tools.arguments import validate
 from octo_lab.tools.schema import object_schema
-from octo_lab.tools.tool import Risk, Tool, ToolContext, ToolResult
+from octo_lab.tools.tool import Risk, Source, Tool, ToolContext, ToolResult
 
 Args = TypeVar("Args", bound=BaseModel)
 
@@ -22,6 +22,7 @@ def model_tool(
     *,
     name: str,
     group: str,
+    source: Source,
     risk: Risk = "read",
     **options: Any,
 ) -> Tool:
@@ -36,6 +37,7 @@ def model_tool(
         parse=partial(validate, args, name),
         run=run,
         group=group,
+        source=source,
         risk=risk,
         **options,
     )

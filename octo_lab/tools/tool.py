@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from octo_lab.core.events import Decision
 from octo_lab.core.messages import Media, ToolCall, ToolSpec
+from octo_lab.security.taint import Taint
+from octo_lab.tools.changes import Changes
 
 Risk = Literal["read", "write", "execute", "network"]
+"""What a tool may do: look, change files, run programs, reach other machines."""
+Source = Literal["own", "workspace", "private", "outside"]
+"""Where its results come from: octo_lab itself, the owner's ordinary files and variables, what is
+the owner's alone (secrets, memory, other people's messages), strangers (the web, a channel)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +48,8 @@ class ToolContext:
     """What a call may know of its turn.
 
     ``channel`` is where the turn came from, ``report`` shows a line of progress. ``private`` are
-    octo_lab's own folders, which no tool shows, wherever they lie.
+    octo_lab's own folders, which no tool shows, wherever they lie. ``taint`` is that of the
+    conversation, ``changes`` are those of the turn.
     """
 
     workspace: Path
@@ -53,6 +60,8 @@ class ToolContext:
     call_id: str
     report: Callable[[str], None]
     private: tuple[Path, ...] = ()
+    taint: Taint = field(default_factory=Taint)
+    changes: Changes = field(default_factory=Changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +73,8 @@ class Tool:
     limits where the turn may have come from (``None``: anywhere): elsewhere the tool is neither
     offered nor run. ``asks``: a person approves the first use in a session; ``detail`` says in
     words what would run. ``timeout`` is in seconds. ``output`` is how many characters of a result
-    are kept, if not what the turn allows: for a tool that bounds its results itself.
+    are kept, if not what the turn allows: for a tool that bounds its results itself. ``hosts``
+    are those that a call would reach, as far as its arguments tell.
     """
 
     name: str
@@ -73,12 +83,14 @@ class Tool:
     parse: Callable[[Mapping[str, Any]], Any]
     run: Callable[[ToolContext, Any], Awaitable[ToolResult | str]]
     group: str
+    source: Source
     risk: Risk = "read"
     channels: frozenset[str] | None = None
     asks: bool = False
     detail: Callable[[Any], str] = str
     timeout: float = 120.0
     output: int | None = None
+    hosts: Callable[[Any], Sequence[str]] | None = None
 
     @property
     def spec(self) -> ToolSpec:

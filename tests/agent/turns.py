@@ -33,6 +33,7 @@ def tool(
         parse=dict,
         run=run,
         group="test",
+        source="own",
         timeout=timeout,
         asks=asks,
         channels=frozenset({only}) if only else None,

@@ -51,6 +51,7 @@ class Door:
             parse=lambda args: args,
             run=self.run,
             group="test",
+            source="own",
             risk="execute",
             asks=True,
             detail=lambda args: "open the front door",

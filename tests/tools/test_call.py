@@ -23,7 +23,7 @@ async def _fine(ctx: ToolContext, args: Any) -> str:
     return "fine"
 
 
-TOOL = Tool(name="t", description="", schema={}, parse=dict, run=_fine, group="test")
+TOOL = Tool(name="t", description="", schema={}, parse=dict, run=_fine, group="test", source="own")
 
 
 async def outcome(

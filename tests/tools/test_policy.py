@@ -20,6 +20,7 @@ def tool(name: str, group: str = "fs", *channels: str) -> Tool:
         parse=dict,
         run=_run,
         group=group,
+        source="own",
         channels=frozenset(channels) or None,
     )
 

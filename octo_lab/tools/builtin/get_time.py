@@ -51,4 +51,4 @@ def written(moment: datetime, zone: tzinfo | None, name: str = "") -> str:
     return f"{local:%A, %Y-%m-%d %H:%M:%S} ({label}, UTC{offset[:3]}:{offset[3:5]})"
 
 
-TOOL = model_tool(get_time, GetTimeArgs, name="get_time", group="info", timeout=10.0)
+TOOL = model_tool(get_time, GetTimeArgs, name="get_time", group="info", source="own", timeout=10.0)

@@ -173,4 +173,4 @@ def _report(args: GrepArgs, found: _Found) -> str:
     return "\n".join(lines)
 
 
-TOOL = model_tool(grep, GrepArgs, name="grep", group="fs", timeout=60.0)
+TOOL = model_tool(grep, GrepArgs, name="grep", group="fs", source="workspace", timeout=60.0)

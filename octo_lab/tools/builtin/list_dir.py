@@ -41,4 +41,6 @@ def _line(entry: Entry) -> str:
     return f"[{_LABELS[entry.kind]}] {entry.name}{size}"
 
 
-TOOL = model_tool(list_dir, ListDirArgs, name="list_dir", group="fs", timeout=30.0)
+TOOL = model_tool(
+    list_dir, ListDirArgs, name="list_dir", group="fs", source="workspace", timeout=30.0
+)

@@ -117,4 +117,6 @@ def _stem(word: str) -> str:
     return re.sub(r"(?<=\w{4})(?:es|s|ing|ed)$", "", word)
 
 
-TOOL = model_tool(octo_docs, OctoDocsArgs, name="octo_docs", group="info", timeout=10.0)
+TOOL = model_tool(
+    octo_docs, OctoDocsArgs, name="octo_docs", group="info", source="own", timeout=10.0
+)

@@ -23,4 +23,6 @@ def status_tool(read: Callable[[ToolContext], Awaitable[str]]) -> Tool:
         """Tell the state of octo_lab: model, session, tokens, tools, folders."""
         return await read(ctx)
 
-    return model_tool(octo_status, StatusArgs, name="octo_status", group="info", timeout=10.0)
+    return model_tool(
+        octo_status, StatusArgs, name="octo_status", group="info", source="own", timeout=10.0
+    )

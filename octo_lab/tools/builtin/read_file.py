@@ -68,5 +68,11 @@ def _cut(shown: list[str], line: str, number: int, total: int) -> str:
 
 
 TOOL = model_tool(
-    read_file, ReadFileArgs, name="read_file", group="fs", timeout=30.0, output=_CUT + 1000
+    read_file,
+    ReadFileArgs,
+    name="read_file",
+    group="fs",
+    source="workspace",
+    timeout=30.0,
+    output=_CUT + 1000,
 )

@@ -133,9 +133,19 @@ class World:
             return ToolResult(text=text)
 
         return (
-            model_tool(python, PythonArgs, name="python", group="kernel", asks=True),
-            model_tool(list_variables, NoArgs, name="list_variables", group="kernel"),
-            model_tool(inspect_variable, InspectArgs, name="inspect_variable", group="kernel"),
+            model_tool(
+                python, PythonArgs, name="python", group="kernel", source="workspace", asks=True
+            ),
+            model_tool(
+                list_variables, NoArgs, name="list_variables", group="kernel", source="workspace"
+            ),
+            model_tool(
+                inspect_variable,
+                InspectArgs,
+                name="inspect_variable",
+                group="kernel",
+                source="workspace",
+            ),
         )
 
     def _value(self, code: str) -> Any:

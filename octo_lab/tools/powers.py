@@ -1,0 +1,24 @@
+"""What the runtime lends to tools that reach beyond the files of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from octo_lab.security.net.ports import Fetcher
+from octo_lab.tools.exec_env import ExecEnvironment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Powers:
+    """Given to a tool when it is made.
+
+    ``environ`` are the owner's variables, for keys of services; ``options`` are what was set for
+    tools, by tool and name (``web_search`` → ``count``).
+    """
+
+    exec: ExecEnvironment
+    web: Fetcher
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
