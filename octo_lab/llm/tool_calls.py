@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from octo_lab.core.errors import Unavailable
@@ -28,10 +29,12 @@ class CallJoiner:
     """Fragments are told apart by index and id together.
 
     A new id opens a new call, whatever its index; without an index a fragment belongs to the
-    call of its id, else to the last one, unless it names another function.
+    call of its id, else to the last one, unless it names another function. ``names`` are the true
+    names of functions that go by another.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._names = names
         self._calls: dict[tuple[int | None, str], _Open] = {}
         self._at: dict[int | None, _Open] = {}  # the call that an index means now
         self._last: _Open | None = None
@@ -56,9 +59,8 @@ class CallJoiner:
             unique = call.id if call.id and call.id not in seen else f"call_{new_id()}"
             seen.add(unique)
             text = "".join(call.arguments)
-            calls.append(
-                ToolCall(id=unique, name=call.name, arguments=text if text.strip() else "{}")
-            )
+            name = self._names.get(call.name, call.name)
+            calls.append(ToolCall(id=unique, name=name, arguments=text if text.strip() else "{}"))
         return calls
 
     def _call(self, index: int | None, id: object, name: str) -> _Open:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic_core import from_json
 
 from octo_lab.core.errors import ContentFiltered, ProviderError, StreamCut, Unavailable
-from octo_lab.core.messages import Usage
+from octo_lab.core.messages import ProviderState
 from octo_lab.core.stream import (
     Done,
     ReasoningDelta,
+    StateKept,
     StopReason,
     StreamEvent,
     ToolCalled,
@@ -24,30 +26,51 @@ from octo_lab.llm.secret import Secret
 from octo_lab.llm.sse import SSEDecoder
 from octo_lab.llm.think import ThinkFilter
 from octo_lab.llm.tool_calls import CallJoiner, is_object
+from octo_lab.llm.wires.chat.thoughts import Thoughts
+from octo_lab.llm.wires.chat.usage import read_usage
 
 Json = Mapping[str, Any]
-MOST_TOKENS = 2**40  # more is a server's mistake, and would not fit where sums are kept
-_REASONS: dict[str, StopReason] = {"length": "max_tokens", "max_tokens": "max_tokens"}
+_ENDS: dict[str, StopReason] = {
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "model_length": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "stop_sequence": "stop_sequence",
+}
+_FILTERED = frozenset({"content_filter", "sensitive", "safety", "recitation", "prohibited_content"})
+# DeepSeek has no machine free, GLM lost its connection, vLLM and SGLang gave the request up.
+_BROKEN = frozenset({"insufficient_system_resource", "network_error", "abort"})
 
 
 class ChatReader:
-    """One answer. ``feed`` gives deltas as they come, ``close`` calls, usage and ``Done``.
+    """One answer. ``feed`` gives deltas as they come, ``close`` calls, state, usage and ``Done``.
 
-    Raises the typed error that an error object inside the stream means, Unavailable for what is
-    no such stream, ContentFiltered for a refusal and, in ``close``, StreamCut when the stream
-    ended before the answer did.
+    ``names`` are the true names of tools that were sent under another. Raises the typed error
+    that an error object inside the stream means, Unavailable for what is no such stream or was
+    given up by its server, ContentFiltered for a refusal and, in ``close``, StreamCut when the
+    stream ended before the answer did.
     """
 
-    def __init__(self, name: str, key: Secret | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        key: Secret | None = None,
+        *,
+        model: str = "",
+        names: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.begun = False  # at least one chunk has come
         self.ended = False  # [DONE] has come
         self.finish = ""  # the server's finish_reason
         self._name = name
         self._key = key
+        self._model = model
         self._sse = SSEDecoder()
         self._think = ThinkFilter()
-        self._joiner = CallJoiner()
-        self._usage: Usage | None = None
+        self._thoughts = Thoughts()
+        self._joiner = CallJoiner(names)
+        self._usage: Json | None = None
         self._refusal: list[str] = []
 
     def feed(self, part: bytes) -> list[StreamEvent]:
@@ -56,11 +79,12 @@ class ChatReader:
         if self.ended:
             return out
         for event in self._sse.feed(part):
-            if event.data[:6] == "[DONE]":
+            data = event.data
+            if data[:6] == "[DONE]":
                 self.begun = self.ended = True
                 break
-            if event.data and not event.data.isspace():
-                self._read(self._json(event.data), out)
+            if data and not data.isspace():
+                self._read(self._json(data), out)
         return out
 
     @property
@@ -75,6 +99,39 @@ class ChatReader:
         self.ended = True
         return out
 
+    def close(self) -> list[StreamEvent]:
+        """The end of the answer."""
+        out: list[StreamEvent] = [*self._think.close()]
+        self._check_end()
+        calls = self._joiner.calls()
+        reason = _ENDS.get(self.finish, "tool_use" if calls else "end_turn")
+        if reason == "max_tokens":  # the last call may lack its end: then it never was a call
+            calls = [call for call in calls if is_object(call.arguments)]
+        out += [ToolCalled(call) for call in calls]
+        if blob := self._thoughts.blob():
+            out.append(StateKept(ProviderState(provider=self._name, model=self._model, blob=blob)))
+        if self._usage:
+            out.append(UsageReported(read_usage(self._usage)))
+        return [*out, Done(reason)]
+
+    def _check_end(self) -> None:
+        if not self.ended and not self.finish:
+            raise StreamCut(
+                f"The answer of {self._name!r} ended before it was whole", hint="ask again"
+            )
+        if self.finish in _BROKEN:
+            raise Unavailable(
+                f"{self._name!r} gave the answer up: {self.finish}",
+                hint="the server is in trouble: try again, or choose another model",
+            )
+        if self.finish in _FILTERED:
+            raise ContentFiltered(
+                f"{self._name!r} stopped the answer: its filter objects", hint="ask in another way"
+            )
+        if self._refusal:
+            said = shown("".join(self._refusal), self._key)
+            raise ContentFiltered(f"{self._name!r} refused: {said}", hint="ask in another way")
+
     def _read(self, chunk: Json, out: list[StreamEvent]) -> None:
         self.begun = True
         try:
@@ -87,58 +144,48 @@ class ChatReader:
 
     def _take(self, chunk: Json, out: list[StreamEvent]) -> None:
         choices = chunk.get("choices")
-        if chunk.get("error") or chunk.get("object") == "error":
+        if _is_error(chunk, choices):
             raise error_from_object(self._name, chunk, self._key)
         if choices:
-            self._choice(choices[0], out)
-        elif choices is None and ("message" in chunk or "detail" in chunk):
-            raise error_from_object(self._name, chunk, self._key)
+            choice = choices[0]
+            if choice.get("index"):  # a second answer, which nobody asked for
+                choice = next((one for one in choices if not one.get("index")), None)
+            if choice:
+                self._choice(choice, out)
         usage = chunk.get("usage")
         if usage:
-            self._usage = read_usage(usage)
-
-    def close(self) -> list[StreamEvent]:
-        """The end of the answer."""
-        out: list[StreamEvent] = [*self._think.close()]
-        if not self.ended and not self.finish:
-            raise StreamCut(
-                f"The answer of {self._name!r} ended before it was whole", hint="ask again"
-            )
-        if self.finish == "content_filter":
-            raise ContentFiltered(
-                f"{self._name!r} stopped the answer: its filter objects", hint="ask in another way"
-            )
-        if self._refusal:
-            said = shown("".join(self._refusal), self._key)
-            raise ContentFiltered(f"{self._name!r} refused: {said}", hint="ask in another way")
-        calls = self._joiner.calls()
-        reason = _REASONS.get(self.finish, "tool_use" if calls else "end_turn")
-        if reason == "max_tokens":  # the last call may lack its end: then it never was a call
-            calls = [call for call in calls if is_object(call.arguments)]
-        out += [ToolCalled(call) for call in calls]
-        if self._usage:
-            out.append(UsageReported(self._usage))
-        return [*out, Done(reason)]
+            self._usage = usage
+        elif "x_groq" in chunk:
+            self._usage = chunk["x_groq"].get("usage") or self._usage
 
     def _choice(self, choice: Json, out: list[StreamEvent]) -> None:
         delta = choice.get("delta") or choice.get("message")
         if delta:
-            self._delta(delta, out)
+            for name, value in delta.items():
+                if value and name != "content" and name != "role":
+                    self._delta(delta, out)
+                    break
+            else:
+                if content := delta.get("content"):  # the usual case: nothing else
+                    out += self._think.feed(_text(content))
         finish = choice.get("finish_reason")
         if finish and isinstance(finish, str):
             if finish == "error":
                 raise error_from_object(self._name, choice, self._key)
             self.finish = finish
+        if "usage" in choice:  # where Moonshot has it
+            self._usage = choice["usage"] or self._usage
 
     def _delta(self, delta: Json, out: list[StreamEvent]) -> None:
-        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
-        if reasoning and isinstance(reasoning, str):
-            out.append(ReasoningDelta(reasoning))
-        content = delta.get("content")
-        if content:
-            out += self._think.feed(content if isinstance(content, str) else _joined(content))
+        if thought := self._thoughts.take(delta):
+            out.append(ReasoningDelta(thought))
+        if content := delta.get("content"):
+            out += self._think.feed(_text(content))
         for fragment in delta.get("tool_calls") or ():
             self._joiner.add(fragment)
+        function = delta.get("function_call")  # what there was before tools
+        if function:
+            self._joiner.add({"index": 0, "function": function})
         refusal = delta.get("refusal")
         if refusal and isinstance(refusal, str):
             self._refusal.append(refusal)
@@ -164,24 +211,19 @@ class ChatReader:
         return Unavailable(f"{self._name!r} sent what is no JSON: {said!r}", hint="try again")
 
 
-def read_usage(usage: Json) -> Usage:
-    """Tokens as the vendor counts them; what a server does not know is 0."""
-    details = usage.get("prompt_tokens_details") or {}
-    return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(details.get("cached_tokens"))
-        or _count(usage.get("prompt_cache_hit_tokens")),
-        requests=1,
-    )
+def _is_error(chunk: Json, choices: object) -> bool:
+    """Whether a chunk is an error object in any of the shapes that come under status 200."""
+    if chunk.get("error") or chunk.get("object") == "error":
+        return True
+    if "base_resp" in chunk and (chunk["base_resp"] or {}).get("status_code"):  # MiniMax
+        return True
+    return choices is None and ("message" in chunk or "detail" in chunk or "code" in chunk)
 
 
-def _count(value: object) -> int:
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
-
-
-def _joined(content: object) -> str:
-    """Text of content given as parts, as some servers do."""
+def _text(content: object) -> str:
+    """Content, also where it is given as parts, as some servers do."""
+    if isinstance(content, str):
+        return content
     parts = content if isinstance(content, list) else ()
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     return "".join(text for text in texts if isinstance(text, str))

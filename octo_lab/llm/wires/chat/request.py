@@ -2,50 +2,67 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_json
 
-from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec
+from octo_lab.core.errors import UsageError
+from octo_lab.core.messages import ChatRequest, Effort, Message, OneTool, ToolSpec
 from octo_lab.core.text import clean
 from octo_lab.llm.hints import ModelHints
-from octo_lab.llm.repair import repair
-from octo_lab.llm.tool_calls import is_object
+from octo_lab.llm.tool_names import alias
+from octo_lab.llm.wires.chat.messages import Target, written_messages
 
 Json = dict[str, Any]
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _MAX_STOP = 4
 
 
-def request_bytes(request: ChatRequest, model: str, hints: ModelHints) -> bytes:
-    """The body as it is sent; lone surrogates become U+FFFD, for no server reads them."""
-    body = chat_request(request, model, hints)
+def request_bytes(request: ChatRequest, model: str, hints: ModelHints, provider: str = "") -> bytes:
+    """The body as it is sent."""
+    return as_bytes(chat_request(request, model, hints, provider))
+
+
+def as_bytes(body: Json) -> bytes:
+    """JSON; lone surrogates become U+FFFD, for no server reads them."""
     try:
         return to_json(body)  # several times as fast as the standard library
     except ValueError:
         return clean(json.dumps(body, ensure_ascii=False)).encode()
 
 
-def chat_request(request: ChatRequest, model: str, hints: ModelHints) -> Json:
+def chat_request(request: ChatRequest, model: str, hints: ModelHints, provider: str = "") -> Json:
     """The body as JSON: a repaired copy of the transcript, and only fields that mean something."""
-    messages = repair(request.messages)
-    body: Json = {
-        "model": model,
-        "messages": [item for message in _moved(messages, hints) for item in _message(message)],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-        if request.tool_choice != "auto":
-            body["tool_choice"] = request.tool_choice
+    history = [*request.messages, *_json_words(request, hints)]
+    target = Target(provider=provider, model=model, hints=hints)
+    body: Json = {"model": model, "messages": written_messages(history, target), "stream": True}
+    if hints.stream_usage:
+        body["stream_options"] = {"include_usage": True}
+    if hints.tools:
+        body.update(_tools(request, hints))
     body.update(_choices(request, hints))
     return body
+
+
+def _tools(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any]]:
+    """Without tools nothing may be said of their choice. Where one cannot be demanded, it is the
+    only one offered; where none can be forbidden, none is offered.
+    """
+    tools, choice = request.tools, request.tool_choice
+    wanted = choice.name if isinstance(choice, OneTool) and tools else ""
+    if wanted and all(tool.name != wanted for tool in tools):
+        known = ", ".join(tool.name for tool in tools)
+        raise UsageError(f"The demanded tool {wanted!r} is not offered", hint=f"offered: {known}")
+    if wanted and hints.tool_choice != "name":
+        tools, choice = [tool for tool in tools if tool.name == wanted], "required"
+    if not tools or (choice == "none" and hints.tool_choice == "auto"):
+        return
+    yield "tools", [_tool(tool) for tool in tools]
+    if isinstance(choice, OneTool):
+        yield "tool_choice", {"type": "function", "function": {"name": alias(wanted)}}
+    elif choice != "auto" and hints.tool_choice != "auto":
+        yield "tool_choice", choice
 
 
 def _choices(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any]]:
@@ -55,20 +72,40 @@ def _choices(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any
     if request.temperature is not None and not hints.fixed_temperature:
         yield "temperature", request.temperature
     stop = [word for word in request.stop if word][:_MAX_STOP]
-    if stop:
+    if stop and hints.stop:
         yield "stop", stop
-    if request.response_schema is not None:
-        yield (
-            "response_format",
-            {
-                "type": "json_schema",
-                "json_schema": {
-                    "name": "answer",
-                    "schema": dict(request.response_schema),
-                    "strict": is_strict(request.response_schema),
-                },
-            },
-        )
+    if effort := told_effort(request.effort, hints):
+        yield "reasoning_effort", effort
+    if request.response_schema is not None and hints.structured != "words":
+        yield "response_format", _format(request.response_schema, hints)
+
+
+def told_effort(effort: Effort | None, hints: ModelHints) -> Effort | None:
+    """What the model may be told of it."""
+    if effort is None or not hints.effort:
+        return None
+    return effort if hints.minimal or effort != "minimal" else "low"
+
+
+def _format(schema: Mapping[str, Any], hints: ModelHints) -> Json:
+    if not schema or hints.structured == "object":
+        return {"type": "json_object"}
+    named: Json = {"name": "answer", "schema": dict(schema)}
+    if hints.strict:
+        named["strict"] = is_strict(schema)
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _json_words(request: ChatRequest, hints: ModelHints) -> Sequence[Message]:
+    """A model that no schema binds is told it; to ask for any object takes the word itself."""
+    schema = request.response_schema
+    if schema is None or (schema and hints.structured == "schema"):
+        return ()
+    words = "Answer with one JSON object and nothing else."
+    if schema:
+        text = json.dumps(schema, ensure_ascii=False)
+        words = f"Answer with JSON and nothing else. It must fit this JSON Schema: {text}"
+    return (Message(role="system", content=words),)
 
 
 def is_strict(schema: object) -> bool:
@@ -86,94 +123,8 @@ def is_strict(schema: object) -> bool:
 
 def _tool(tool: ToolSpec) -> Json:
     function = {
-        "name": tool_name(tool.name),
+        "name": alias(tool.name),
         "description": tool.description,
         "parameters": dict(tool.schema),
     }
     return {"type": "function", "function": function}
-
-
-def tool_name(name: str) -> str:
-    """A name as the dialect allows it."""
-    return _NOT_IN_NAMES.sub("_", name)[:64]
-
-
-def _moved(messages: Sequence[Message], hints: ModelHints) -> Iterator[Message]:
-    """Pictures of tool results follow their block as a user message: a result is only text."""
-    pictures: list[Media] = []
-    for message in messages:
-        if message.role != "tool" and pictures:
-            yield _shown(pictures)
-            pictures = []
-        if message.role == "tool":
-            seen = [m for m in message.media if _is_picture(m, hints)]
-            pictures += seen
-            yield _with_mentions(message, seen)
-        else:
-            kept = [m for m in message.media if message.role == "user" and _is_picture(m, hints)]
-            yield _with_mentions(message, kept)
-    if pictures:
-        yield _shown(pictures)
-
-
-def _is_picture(media: Media, hints: ModelHints) -> bool:
-    """Whether it can be sent: a stored file may be gone, then its data are empty."""
-    return bool(media.data) and media.mime in PICTURES and hints.vision
-
-
-def _shown(pictures: Sequence[Media]) -> Message:
-    text = "The pictures that the tools returned:"
-    return Message(role="user", content=text, media=tuple(pictures))
-
-
-def _with_mentions(message: Message, kept: Sequence[Media]) -> Message:
-    """Media that cannot be sent are mentioned by name."""
-    left_out = [m for m in message.media if m not in kept]
-    if not left_out:
-        return message
-    mentions = [f"[{media.mime}: {media.name or 'unnamed'}]" for media in left_out]
-    content = "\n".join([*([message.content] if message.content.strip() else []), *mentions])
-    media = tuple(kept) if message.role == "user" else ()
-    return Message(
-        role=message.role,
-        content=content,
-        media=media,
-        tool_calls=message.tool_calls,
-        tool_call_id=message.tool_call_id,
-    )
-
-
-def _message(message: Message) -> Iterator[Json]:
-    match message.role:
-        case "tool":
-            yield {
-                "role": "tool",
-                "tool_call_id": message.tool_call_id,
-                "content": message.content,
-            }
-        case "assistant" if message.tool_calls:
-            yield {
-                "role": "assistant",
-                "content": message.content if message.content.strip() else None,
-                "tool_calls": [_call(call) for call in message.tool_calls],
-            }
-        case "user" if message.media:
-            yield {"role": "user", "content": list(_parts(message))}
-        case role:
-            yield {"role": role, "content": message.content}
-
-
-def _parts(message: Message) -> Iterator[Json]:
-    if message.content.strip():
-        yield {"type": "text", "text": message.content}
-    for media in message.media:
-        data = base64.b64encode(media.data).decode()
-        yield {"type": "image_url", "image_url": {"url": f"data:{media.mime};base64,{data}"}}
-
-
-def _call(call: ToolCall) -> Json:
-    arguments = call.arguments
-    if not is_object(arguments):  # some servers parse them, and fail
-        arguments = json.dumps({"invalid_json": arguments}, ensure_ascii=False)
-    function = {"name": tool_name(call.name), "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function}

@@ -19,10 +19,11 @@ from octo_lab.core.errors import (
     StreamCut,
     Unavailable,
 )
-from octo_lab.core.messages import ToolCall, Usage
+from octo_lab.core.messages import ProviderState, ToolCall, Usage
 from octo_lab.core.stream import (
     Done,
     ReasoningDelta,
+    StateKept,
     StreamEvent,
     TextDelta,
     ToolCalled,
@@ -73,7 +74,7 @@ BODY = b"".join(
 
 
 def read(*parts: bytes, name: str = "lab", key: str = "") -> list[StreamEvent]:
-    reader = ChatReader(name, Secret(key) if key else None)
+    reader = ChatReader(name, Secret(key) if key else None, model="m")
     return [event for part in parts for event in reader.feed(part)] + reader.close()
 
 
@@ -89,6 +90,7 @@ WHOLE = (
     [
         ToolCalled(ToolCall(id="a", name="f", arguments='{"x":1}')),
         ToolCalled(ToolCall(id="b", name="g", arguments="{}")),
+        StateKept(ProviderState(provider="lab", model="m", blob='{"reasoning_content": "hm"}')),
         UsageReported(Usage(input_tokens=12, output_tokens=3, cached_tokens=8, requests=1)),
         Done("tool_use"),
     ],
@@ -138,7 +140,11 @@ def test_done_without_a_finish_reason_ends_the_answer() -> None:
 
 
 def test_the_reasoning_field_of_openrouter_is_read() -> None:
-    assert read(delta(reasoning="why"), DONE) == [ReasoningDelta("why"), Done("end_turn")]
+    assert read(delta(reasoning="why"), DONE) == [
+        ReasoningDelta("why"),
+        StateKept(ProviderState(provider="lab", model="m", blob='{"reasoning": "why"}')),
+        Done("end_turn"),
+    ]
 
 
 def test_a_stream_without_its_end_is_cut() -> None:

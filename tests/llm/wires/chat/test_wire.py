@@ -17,7 +17,15 @@ from octo_lab.core.errors import (
     StreamCut,
     Unavailable,
 )
-from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec, Usage
+from octo_lab.core.messages import (
+    ChatRequest,
+    Media,
+    Message,
+    ProviderState,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
 from octo_lab.core.stream import Done, StreamEvent, TextDelta, UsageReported
 from octo_lab.llm.http import HttpTimeouts, ModelHttp
 from octo_lab.llm.provider import collect
@@ -89,6 +97,9 @@ async def test_parallel_calls_reasoning_and_usage(server: LlmServer, http: Model
         content="Let me look.",
         reasoning="hm, files",
         tool_calls=tuple(ToolCall(id=c.id, name=c.name, arguments=c.arguments) for c in made),
+        provider_state=ProviderState(
+            provider="lab", model="m", blob='{"reasoning_content": "hm, files"}'
+        ),
     )
     assert usage == Usage(input_tokens=7, output_tokens=2, cached_tokens=4, requests=1)
 
