@@ -32,6 +32,7 @@ class ModelHints:
     - ``reasoning``: earlier thinking is never sent back, sent back where this provider and model
       gave it, or sent with each assistant message, a stub where there was none.
     - ``replay_state``: private state may be sent back.
+    - ``responses``: OpenAI's Responses API answers for it; its provider decides where that holds.
     """
 
     completion_tokens: bool = False
@@ -49,6 +50,7 @@ class ModelHints:
     minimal: bool = False
     reasoning: Literal["dropped", "kept", "stubbed"] = "dropped"
     replay_state: bool = True
+    responses: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +74,25 @@ _TABLE = (
     _Known(hints={"completion_tokens": True}, starts=(*_O_SERIES, "gpt-5", "gpt-4.1")),
     _Known(
         hints={"fixed_temperature": True},
-        starts=(*_O_SERIES, "gpt-5"),
+        starts=(*_O_SERIES, "gpt-5", "codex"),
         parts=("kimi-k2",),
         exact=("gpt-4.1-nano",),
     ),
-    _Known(hints={"effort": True}, starts=(*_O_SERIES, "gpt-5", "gpt-oss")),
+    _Known(hints={"effort": True}, starts=(*_O_SERIES, "gpt-5", "gpt-oss", "codex")),
     _Known(hints={"minimal": True}, starts=("gpt-5",)),
+    _Known(hints={"minimal": False}, starts=("gpt-5.", "gpt-5-codex", "gpt-5-pro")),
+    _Known(hints={"effort": False}, starts=("gpt-5-chat",)),
+    _Known(
+        hints={"responses": True},
+        starts=(*_O_SERIES, "gpt-4.1", "gpt-5", "gpt-4o-mini", "gpt-4o-2"),
+        parts=("codex",),
+        exact=("gpt-4o",),
+    ),
+    _Known(
+        hints={"responses": False},
+        starts=("o1-mini", "o1-preview"),
+        parts=("-audio", "-search", "-realtime", "-transcribe", "-tts"),
+    ),
     _Known(hints={"stop": False}, starts=("o3", "o4", "gpt-5")),
     _Known(hints={"effort": False, "system": "user"}, starts=("o1-mini", "o1-preview")),
     _Known(

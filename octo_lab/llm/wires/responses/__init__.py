@@ -1,0 +1,1 @@
+"""The OpenAI Responses dialect, in which the vendor's newer models are asked."""

@@ -1,0 +1,214 @@
+"""Writes a request of the OpenAI Responses API: a pure function from request to JSON.
+
+The API knows no stop sequences: ``ChatRequest.stop`` is not sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.messages import ChatRequest, Media, Message, OneTool, ToolCall, ToolSpec
+from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.repair import repair
+from octo_lab.llm.text_only import mention, text_only
+from octo_lab.llm.tool_calls import is_object
+from octo_lab.llm.tool_names import alias
+from octo_lab.llm.wires.chat.messages import PICTURES
+from octo_lab.llm.wires.chat.request import as_bytes, is_strict, told_effort
+
+Json = dict[str, Any]
+LEAST_TOKENS = 16  # the vendor refuses a lower limit
+_ENCRYPTED = "reasoning.encrypted_content"
+
+
+def request_bytes(request: ChatRequest, provider: str, model: str, hints: ModelHints) -> bytes:
+    """The body as it is sent."""
+    return as_bytes(responses_request(request, provider, model, hints))
+
+
+def responses_request(request: ChatRequest, provider: str, model: str, hints: ModelHints) -> Json:
+    """The body as JSON. Nothing is stored at the vendor: thinking travels with the history."""
+    messages = repair(request.messages if hints.tools else text_only(request.messages))
+    mine = (provider, model) if hints.replay_state else None
+    body: Json = {
+        "model": model,
+        "input": [
+            *_wish(request, hints),
+            *(item for message in messages for item in _items(message, mine, hints)),
+        ],
+        "store": False,
+        "stream": True,
+    }
+    if messages[0].role == "system":
+        body["instructions"] = messages[0].content
+    body.update(_choices(request, hints))
+    return body
+
+
+def _choices(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any]]:
+    if request.tools and hints.tools:
+        yield "tools", [_tool(tool) for tool in request.tools]
+        if (choice := _tool_choice(request, hints)) != "auto":
+            yield "tool_choice", choice
+    if request.max_tokens:
+        yield "max_output_tokens", max(request.max_tokens, LEAST_TOKENS)
+    if request.temperature is not None and not hints.fixed_temperature:
+        yield "temperature", request.temperature
+    if hints.effort:
+        yield "reasoning", _reasoning(request, hints)
+        yield "include", [_ENCRYPTED]
+    form = _format(request.response_schema, hints)
+    if form:
+        yield "text", {"format": form}
+
+
+def _reasoning(request: ChatRequest, hints: ModelHints) -> Json:
+    effort = told_effort(request.effort, hints)
+    return {"effort": effort, "summary": "auto"} if effort else {"summary": "auto"}
+
+
+def _tool_choice(request: ChatRequest, hints: ModelHints) -> object:
+    """What is demanded, as far as the server can be told; raises UsageError."""
+    choice = request.tool_choice
+    if isinstance(choice, OneTool):
+        if all(tool.name != choice.name for tool in request.tools):
+            known = ", ".join(tool.name for tool in request.tools)
+            raise UsageError(
+                f"The demanded tool {choice.name!r} is not offered", hint=f"offered: {known}"
+            )
+        if hints.tool_choice == "name":
+            return {"type": "function", "name": alias(choice.name)}
+        choice = "required"
+    return choice if hints.tool_choice != "auto" else "auto"
+
+
+def _format(schema: Mapping[str, Any] | None, hints: ModelHints) -> Json | None:
+    if schema is None or hints.structured == "words":
+        return None
+    if not schema or hints.structured == "object":
+        return {"type": "json_object"}
+    return {
+        "type": "json_schema",
+        "name": "answer",
+        "schema": dict(schema),
+        "strict": hints.strict and is_strict(schema),
+    }
+
+
+def _wish(request: ChatRequest, hints: ModelHints) -> Iterator[Json]:
+    """JSON that no schema enforces is asked for in words, too: the vendor insists on the word."""
+    schema = request.response_schema
+    if schema is None or (schema and hints.structured == "schema"):
+        return
+    words = "Answer with one JSON object and nothing else."
+    if schema:
+        words += f" It must fit this JSON Schema: {json.dumps(schema, ensure_ascii=False)}"
+    yield {"type": "message", "role": "developer", "content": words}
+
+
+def _tool(tool: ToolSpec) -> Json:
+    return {
+        "type": "function",
+        "name": alias(tool.name),
+        "description": tool.description,
+        "parameters": dict(tool.schema),
+        "strict": False,  # else the vendor would change the schema
+    }
+
+
+def _items(message: Message, mine: tuple[str, str] | None, hints: ModelHints) -> Iterator[Json]:
+    match message.role:
+        case "user":
+            yield {"type": "message", "role": "user", "content": _content(message, hints)}
+        case "tool":
+            yield {
+                "type": "function_call_output",
+                "call_id": message.tool_call_id,
+                "output": _content(message, hints),
+            }
+        case "assistant":
+            yield from _verbatim(message, mine) or _said(message)
+        case "system":
+            return
+
+
+def _content(message: Message, hints: ModelHints) -> str | list[Json]:
+    """Text, or text with pictures; what cannot be shown is mentioned by name."""
+    shown = [media for media in message.media if _is_picture(media, hints)]
+    text = _with_mentions(message, [media for media in message.media if media not in shown])
+    if not shown:
+        return text
+    words = [{"type": "input_text", "text": text}] if text.strip() else []
+    return [*words, *map(_picture, shown)]
+
+
+def _is_picture(media: Media, hints: ModelHints) -> bool:
+    """Whether it can be sent: a stored file may be gone, then its data are empty."""
+    return bool(media.data) and media.mime in PICTURES and hints.vision
+
+
+def _picture(media: Media) -> Json:
+    data = base64.b64encode(media.data).decode()
+    url = f"data:{media.mime};base64,{data}"
+    return {"type": "input_image", "detail": "auto", "image_url": url}
+
+
+def _with_mentions(message: Message, hidden: Sequence[Media]) -> str:
+    lines = [message.content] if message.content.strip() or not hidden else []
+    return "\n".join([*lines, *map(mention, hidden)])
+
+
+def _said(message: Message) -> Iterator[Json]:
+    """A message of the assistant in new items; ids of old ones would ask for their thinking."""
+    text = _with_mentions(message, message.media)
+    if text.strip():
+        yield {"type": "message", "role": "assistant", "content": text}
+    for call in message.tool_calls:
+        yield _call(call)
+
+
+def _call(call: ToolCall) -> Json:
+    arguments = call.arguments
+    if not is_object(arguments):
+        arguments = json.dumps({"invalid_json": arguments}, ensure_ascii=False)
+    name = alias(call.name)
+    return {"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments}
+
+
+def _verbatim(message: Message, mine: tuple[str, str] | None) -> list[Json]:
+    """The items as the same provider and model gave them; none when the message was changed."""
+    state = message.provider_state
+    if state is None or (state.provider, state.model) != mine:
+        return []
+    try:
+        items = json.loads(state.blob)
+        return items if _tells(items) == _told(message) and _followed(items) else []
+    except (ValueError, TypeError, KeyError, AttributeError):  # rows of another version
+        return []
+
+
+def _tells(items: Sequence[Mapping[str, Any]]) -> tuple[str, list[tuple[str, str]]]:
+    """What of a message the items hold: text without white space, and the calls."""
+    texts = (
+        part["text"]
+        for item in items
+        if item["type"] == "message"
+        for part in item["content"]
+        if part["type"] == "output_text"
+    )
+    calls = [(i["call_id"], i["arguments"]) for i in items if i["type"] == "function_call"]
+    return "".join("".join(texts).split()), calls
+
+
+def _told(message: Message) -> tuple[str, list[tuple[str, str]]]:
+    calls = [(call.id, call.arguments) for call in message.tool_calls]
+    return "".join(message.content.split()), calls
+
+
+def _followed(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Thinking is only accepted before what came of it."""
+    return bool(items) and items[-1]["type"] != "reasoning"
