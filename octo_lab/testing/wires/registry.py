@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from octo_lab.testing.wires import chat
+from octo_lab.testing.wires import chat, responses
 from octo_lab.testing.wires.server_wire import ServerWire
 
-WIRES = (chat.WIRE,)
+WIRES = (chat.WIRE, responses.WIRE)
 
 
 def wire_of(path: str) -> ServerWire | None:

@@ -44,9 +44,9 @@ def _events(turn: Turn, request: Json) -> Iterator[Json]:
     yield {"type": "response.in_progress", "response": begun}
     output: list[Json] = []
     for steps in _items(turn, request):
-        for step in steps:
-            yield {**step, "output_index": len(output)}
-        output.append(step["item"])
+        told = [{**step, "output_index": len(output)} for step in steps]
+        yield from told
+        output.append(told[-1]["item"])
     status, _ = _ENDS.get(turn.finish or "", ("completed", None))
     if turn.finish != "":
         yield {"type": f"response.{status}", "response": _response(turn, request, status, output)}
