@@ -92,7 +92,7 @@ def _key(headers: Mapping[str, str]) -> str:
 
 
 def _problem(_path: str, _headers: Mapping[str, str], body: Json) -> Problem | None:
-    problem = request_problem(body)
+    problem = request_problem(body, extended=True)
     if problem is None and body.get("stream") is not True:
         problem = Problem("This server only streams.", "stream")
     return problem

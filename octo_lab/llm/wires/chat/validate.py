@@ -27,21 +27,49 @@ _FIELDS = frozenset((
 # fmt: on
 _ROLE_FIELDS = {
     "system": frozenset({"role", "content", "name"}),
+    "developer": frozenset({"role", "content", "name"}),
     "user": frozenset({"role", "content", "name"}),
     "assistant": frozenset({"role", "content", "name", "tool_calls", "refusal"}),
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
+# What servers take beyond the vendor's own schema; OpenAI's refuses it.
+_THOUGHTS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
+_EXTENSIONS = frozenset({"reasoning", "usage"})
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 _MAX_STOP = 4
 _MAX_TOOLS = 128
 
 
-def request_problem(body: object) -> Problem | None:
-    """The first reason why the vendor would answer 400 to this request, or None."""
+def request_problem(body: object, *, extended: bool = False) -> Problem | None:
+    """The first reason why the vendor would answer 400 to this request, or None.
+
+    ``extended`` takes what other vendors of the dialect add to it: thinking that is sent back.
+    """
     try:
-        _request(an_object(body, "body"))
+        request = an_object(body, "body")
+        _request(_plain(request) if extended else request)
     except Refused as exc:
         return exc.problem
     return None
+
+
+def _plain(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The request without the extensions, once these are right."""
+    messages = an_array(body.get("messages"), "messages")
+    plain = [_without_thoughts(item, f"messages[{n}]") for n, item in enumerate(messages)]
+    kept = {name: value for name, value in body.items() if name not in _EXTENSIONS}
+    return {**kept, "messages": plain}
+
+
+def _without_thoughts(item: object, where: str) -> object:
+    if not isinstance(item, Mapping) or item.get("role") != "assistant":
+        return item
+    for name in ("reasoning_content", "reasoning"):
+        if name in item:
+            require(isinstance(item[name], str), "expected a string", f"{where}.{name}")
+    for part in an_array(item.get("reasoning_details", []), f"{where}.reasoning_details"):
+        an_object(part, f"{where}.reasoning_details")
+    return {name: value for name, value in item.items() if name not in _THOUGHTS}
 
 
 def _request(body: Mapping[str, Any]) -> None:
@@ -67,6 +95,8 @@ def _request(body: Mapping[str, Any]) -> None:
         "'stream_options' is only allowed when 'stream' is enabled.",
         "stream_options",
     )
+    effort = body.get("reasoning_effort", "low")
+    require(effort in _EFFORTS, f"Invalid value: {effort!r}.", "reasoning_effort")
     _stop(body)
     _tools(body)
     _response_format(body)
@@ -89,17 +119,20 @@ def _tools(body: Mapping[str, Any]) -> None:
         return
     tools = an_array(body["tools"], "tools")
     require(1 <= len(tools) <= _MAX_TOOLS, f"Invalid 'tools': 1 to {_MAX_TOOLS} tools.", "tools")
-    for index, tool in enumerate(tools):
-        _tool(tool, f"tools[{index}]")
+    names = [_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
+    require(len(set(names)) == len(names), "Tool names must be unique.", "tools")
     choice = body.get("tool_choice", "auto")
-    require(
-        choice in ("auto", "required", "none") or isinstance(choice, Mapping),
-        f"Invalid value: {choice!r}.",
-        "tool_choice",
-    )
+    if choice in ("auto", "required", "none"):
+        return
+    only(an_object(choice, "tool_choice"), {"type", "function"}, "tool_choice")
+    require(choice.get("type") == "function", f"Invalid value: {choice!r}.", "tool_choice.type")
+    function = an_object(choice.get("function"), "tool_choice.function")
+    only(function, {"name"}, "tool_choice.function")
+    name = function.get("name")
+    require(name in names, f"Tool choice {name!r} not found in 'tools'.", "tool_choice")
 
 
-def _tool(tool: object, where: str) -> None:
+def _tool(tool: object, where: str) -> str:
     tool = an_object(tool, where)
     only(tool, {"type", "function"}, where)
     require(tool.get("type") == "function", "Supported types are: 'function'.", f"{where}.type")
@@ -114,6 +147,7 @@ def _tool(tool: object, where: str) -> None:
         "schema must be of type 'object'",
         f"{where}.function.parameters",
     )
+    return str(function["name"])
 
 
 def _response_format(body: Mapping[str, Any]) -> None:
@@ -127,6 +161,12 @@ def _response_format(body: Mapping[str, Any]) -> None:
         schema = an_object(form.get("json_schema"), "response_format.json_schema")
         a_name(schema.get("name"), "response_format.json_schema.name")
         an_object(schema.get("schema"), "response_format.json_schema.schema")
+    if form["type"] == "json_object":
+        require(
+            "json" in json.dumps(body.get("messages")).lower(),
+            "'messages' must contain the word 'json' in some form.",
+            "messages",
+        )
 
 
 def _messages(messages: object) -> None:
