@@ -19,6 +19,7 @@ from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers import (
+    anthropic,
     dashscope,
     deepseek,
     groq,
@@ -31,6 +32,7 @@ from octo_lab.llm.providers import (
     ollama,
     openai,
     vllm,
+    zai,
     zhipu,
 )
 from octo_lab.llm.resilience.retry import Retrying, RetryPolicy
@@ -53,6 +55,7 @@ __all__ = [
 
 # In this order a model's name is looked for.
 BUILTIN = (
+    anthropic.ENTRY,
     openai.ENTRY,
     deepseek.ENTRY,
     groq.ENTRY,
@@ -60,6 +63,7 @@ BUILTIN = (
     dashscope.ENTRY,
     minimax.ENTRY,
     zhipu.ENTRY,
+    zai.ENTRY,
     nvidia.ENTRY,
     ollama.ENTRY,
     lmstudio.ENTRY,

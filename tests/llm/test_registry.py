@@ -115,7 +115,7 @@ def test_offline_says_what_it_is_when_nobody_chose_it() -> None:
     ("name", "environ", "kind", "message"),
     [
         ("opnai/gpt-4o", KEYED, UsageError, "did you mean 'openai'"),
-        ("nobody/x", KEYED, UsageError, "No provider named 'nobody' (known: openai, "),
+        ("nobody/x", KEYED, UsageError, "No provider named 'nobody' (known: anthropic, openai, "),
         ("gtp-4o", KEYED, UsageError, "did you mean 'gpt-4o'"),
         ("smollm", KEYED, UsageError, "write it as provider/model"),
         ("gpt-4o", {}, ConfigError, "set OPENAI_API_KEY"),

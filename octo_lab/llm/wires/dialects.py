@@ -9,10 +9,11 @@ from octo_lab.core.messages import ChatRequest
 from octo_lab.llm.asked import Dialect, dialect_of
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.wires.anthropic.wire import ANTHROPIC
 from octo_lab.llm.wires.chat.wire import CHAT
 from octo_lab.llm.wires.wire import Wire
 
-DIALECTS: Mapping[Dialect, Wire] = {"chat": CHAT}
+DIALECTS: Mapping[Dialect, Wire] = {"anthropic": ANTHROPIC, "chat": CHAT}
 
 
 def speaks(wire: Wire, dialect: Dialect, config: ProviderConfig) -> bool:

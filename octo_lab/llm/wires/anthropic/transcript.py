@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from octo_lab.core.messages import Media, Message, ToolCall
+from octo_lab.llm.text_only import mention
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.anthropic.state import THINKING, text_blocks, weave
+from octo_lab.llm.wires.chat.messages import PICTURES
 
 Json = dict[str, Any]
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 NO_OUTPUT = "[no output]"
 GO_ON = "[go on]"
 _GOOD_ID = re.compile(r"[a-zA-Z0-9_-]+", re.ASCII)
@@ -66,6 +67,12 @@ def may_think(written: Sequence[Json]) -> bool:
 def thinks(written: Sequence[Json]) -> bool:
     """Whether any thinking is played back."""
     return any(block["type"] in THINKING for turn in written for block in turn["content"])
+
+
+def called_tools(written: Iterable[Json]) -> Iterator[str]:
+    """The tools of all calls, by the names that are sent."""
+    for turn in written:
+        yield from (one["name"] for one in turn["content"] if one["type"] == "tool_use")
 
 
 def _end(written: list[Json], reader: Reader) -> None:
@@ -142,7 +149,7 @@ def _result(message: Message, reader: Reader) -> Json:
 def _said(message: Message, reader: Reader) -> list[Json]:
     """Pictures, then words; media that cannot be sent are mentioned by name."""
     seen = [media for media in message.media if _is_picture(media, reader)]
-    mentions = (_mention(media) for media in message.media if media not in seen)
+    mentions = (mention(media) for media in message.media if media not in seen)
     words = "\n".join([*([message.content] if message.content.strip() else []), *mentions])
     return [*map(_picture, seen), *text_blocks(words)]
 
@@ -156,12 +163,3 @@ def _picture(media: Media) -> Json:
     data = base64.b64encode(media.data).decode()
     source = {"type": "base64", "media_type": media.mime, "data": data}
     return {"type": "image", "source": source}
-
-
-def _mention(media: Media) -> str:
-    return f"[{media.mime}: {media.name or 'unnamed'}]"
-
-
-def blocks_of(written: Iterable[Json]) -> Iterator[Json]:
-    for turn in written:
-        yield from turn["content"]

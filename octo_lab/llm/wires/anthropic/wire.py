@@ -9,12 +9,9 @@ from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.tool_names import own_names
 from octo_lab.llm.wires.anthropic.reader import MessagesReader
-from octo_lab.llm.wires.anthropic.request import (
-    VERSION,
-    answer_tool,
-    messages_request,
-    request_bytes,
-)
+from octo_lab.llm.wires.anthropic.request import VERSION, messages_request
+from octo_lab.llm.wires.anthropic.tools import answer_tool
+from octo_lab.llm.wires.chat.request import as_bytes
 from octo_lab.llm.wires.streaming import endpoint
 from octo_lab.llm.wires.wire import Asked, Wire
 
@@ -32,7 +29,7 @@ def _write(request: ChatRequest, config: ProviderConfig, hints: ModelHints) -> A
     betas = {"anthropic-beta": ",".join(written.betas)} if written.betas else {}
     return Asked(
         url=endpoint(config.base_url, PATH),
-        body=request_bytes(written.body),
+        body=as_bytes(written.body),
         headers={"anthropic-version": VERSION, **betas},
     )
 
