@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from octo_lab.core.errors import Unavailable
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from octo_lab.core.errors import BadRequest, Unavailable
 from octo_lab.core.messages import ChatRequest
-from octo_lab.core.stream import StreamEvent
+from octo_lab.core.stream import Remarked, StreamEvent
 from octo_lab.llm.errors import shown
 from octo_lab.llm.hints import model_hints
 from octo_lab.llm.http import HttpCall, HttpReply
 from octo_lab.llm.provider import Events
 from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.wires.trial import Trial
 from octo_lab.llm.wires.wire import AnswerReader, Wire
+
+logger = logging.getLogger(__name__)
 
 # How long usage, the last event and the end of the body may still take after the answer is whole.
 TAIL_SECONDS = 2.0
@@ -19,7 +26,11 @@ _WHOLE_ADDRESS = ("/chat/completions", "/responses", "/messages", "/models")
 
 
 class Streaming:
-    """Streams the answers of one model from a server that speaks ``wire``."""
+    """Streams the answers of one model from a server that speaks ``wire``.
+
+    A request that the server refuses for a reason it names is asked again in the way it wants,
+    which is remembered; nothing is asked again once an answer has begun.
+    """
 
     def __init__(self, config: ProviderConfig, wire: Wire) -> None:
         self.name = config.name
@@ -27,29 +38,53 @@ class Streaming:
         self.config = config
         self.wire = wire
         self._hints = model_hints(config.model, config.hints)
+        self._unexplained: str | None = None
 
     async def stream(self, request: ChatRequest) -> Events:
-        reader = self.wire.read(request, self.config)
-        async with self.config.http.stream(self._call(request)) as reply:
+        trial = Trial(request=request, hints=self._hints, unexplained=self._unexplained)
+        visible = False
+        while True:
+            try:
+                async with aclosing(self._answer(trial)) as batches:
+                    async for events in batches:
+                        if events and not visible:
+                            visible = True
+                            self._remember(trial)
+                        for event in events:
+                            yield event
+                return
+            except BadRequest as refusal:
+                remark = None if visible else trial.after(refusal)
+                if remark is None:
+                    raise
+                logger.debug("%s/%s: asked again after %r", self.name, self.model, refusal.message)
+            if remark:
+                yield Remarked(f"{self.name}/{self.model} {remark}.")
+
+    def _remember(self, trial: Trial) -> None:
+        """What an answer has proved right."""
+        self._hints = trial.hints
+        self._unexplained = trial.unexplained if trial.plain else None
+
+    async def _answer(self, trial: Trial) -> AsyncGenerator[list[StreamEvent], None]:
+        """The events of one answer, as they come together."""
+        reader = self.wire.read(trial.request, self.config)
+        async with self.config.http.stream(self._call(trial)) as reply:
             if "json" in reply.content_type:
-                for event in await self._whole(reply, reader):
-                    yield event
+                yield await self._whole(reply, reader)
             else:
                 async for part in reply.parts:
-                    for event in reader.feed(part):
-                        yield event
+                    yield reader.feed(part)
                     if reader.whole:
                         break
                 for part in await reply.rest(TAIL_SECONDS):
-                    for event in reader.feed(part):
-                        yield event
+                    yield reader.feed(part)
             events = self._close(reader, reply)
-        for event in events:
-            yield event
+        yield events
 
-    def _call(self, request: ChatRequest) -> HttpCall:
+    def _call(self, trial: Trial) -> HttpCall:
         config, key = self.config, self.config.api_key
-        asked = self.wire.write(request, config, self._hints)
+        asked = self.wire.write(trial.request, config, trial.hints)
         return HttpCall(
             provider=self.name,
             model=self.model,
