@@ -94,6 +94,12 @@ _TABLE = (
         parts=("-audio", "-search", "-realtime", "-transcribe", "-tts"),
     ),
     _Known(hints={"stop": False}, starts=("o3", "o4", "gpt-5")),
+    _Known(hints={"effort": True, "minimal": True}, starts=("gemini",)),
+    _Known(
+        hints={"effort": False},
+        starts=("gemini-1", "gemini-2.0", "gemini-2.5-flash-image", "gemini-exp"),
+    ),
+    _Known(hints={"minimal": False}, starts=("gemini-3-pro", "gemini-3.1-pro", "gemini-pro")),
     _Known(hints={"effort": False, "system": "user"}, starts=("o1-mini", "o1-preview")),
     _Known(
         hints={"vision": False},

@@ -152,7 +152,9 @@ async def _asked(entry: ProviderEntry, config: ProviderConfig, patience: float) 
 
 
 def _names(body: bytes) -> Iterator[str]:
-    """The names in a list of the usual shapes: OpenAI's ``data``, Ollama's ``models``."""
+    """The names in a list of the usual shapes: OpenAI's ``data``, Ollama's and Gemini's
+    ``models``; of the latter only what generates.
+    """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -160,8 +162,11 @@ def _names(body: bytes) -> Iterator[str]:
     listed = (found.get("data") or found.get("models")) if isinstance(found, dict) else found
     for one in listed if isinstance(listed, list) else ():
         name = (one.get("id") or one.get("name")) if isinstance(one, dict) else one
+        methods = one.get("supportedGenerationMethods") if isinstance(one, dict) else None
+        if isinstance(methods, list) and "generateContent" not in methods:
+            continue
         if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable():
-            yield clean(name)
+            yield clean(name).removeprefix("models/")
 
 
 def _chats(model: str) -> bool:

@@ -22,6 +22,7 @@ from octo_lab.llm.providers import (
     anthropic,
     dashscope,
     deepseek,
+    gemini,
     groq,
     llamacpp,
     lmstudio,
@@ -57,6 +58,7 @@ __all__ = [
 BUILTIN = (
     anthropic.ENTRY,
     openai.ENTRY,
+    gemini.ENTRY,
     deepseek.ENTRY,
     groq.ENTRY,
     moonshot.ENTRY,

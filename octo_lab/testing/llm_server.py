@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import struct
 import sys
 import threading
 import time
@@ -22,12 +23,12 @@ from types import TracebackType
 import anyio
 import anyio.to_thread
 
+from octo_lab.testing.llm_bytes import http_pieces
 from octo_lab.testing.llm_script import Call, Json, Turn, echo, fails
 from octo_lab.testing.wires.registry import WIRES, wire_of
 
 Answer = Turn | Callable[[Json], Turn]
 MAX_HEAD = 65_536
-_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,13 +257,13 @@ class _Connection(asyncio.Protocol):
             return refusal
         if not server.lists:
             return fails(404, "Not Found")
-        data = [{"id": n, "object": "model"} for n in server.models or ("scripted",)]
-        raw = json.dumps({"object": "list", "data": data}).encode()
+        raw = json.dumps(_listing(headers, server.models or ("scripted",))).encode()
         return Turn(raw=raw, headers=_JSON, delay=None)
 
     def _send(self, turn: Turn, path: str, request: Json) -> None:
-        out = _Outgoing(turn=turn, request=len(self._server.requests) - 1)
-        out.pieces.extend(_http(turn, _pieces(turn, path, request)))
+        heads, chunks = http_pieces(turn, _pieces(turn, path, request))
+        out = _Outgoing(turn=turn, request=len(self._server.requests) - 1, heads=len(heads) - 1)
+        out.pieces.extend([*heads, *chunks])
         self._out = out
         self._later(turn.wait)
 
@@ -280,22 +281,36 @@ class _Connection(asyncio.Protocol):
             piece = out.pieces.popleft()
             transport.write(piece)
             out.sent += len(piece)
-            self._later(out.turn.delay or 0)
-        elif out.turn.cut is not None:
+            self._later(out.pause())
+        elif not (out.turn.hang or out.turn.fault.endless):
             self._out = None
+            self._end(out.turn, transport)
+
+    def _end(self, turn: Turn, transport: asyncio.Transport) -> None:
+        if turn.fault.reset is not None:
+            linger = struct.pack("ii", 1, 0)
+            transport.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, linger
+            )
+            transport.abort()
+        elif turn.cut is not None or turn.fault.closes:
             transport.close()
-        elif not out.turn.hang:
-            self._out = None
-            if self._buffer:
-                self._next_request()
+        elif self._buffer:
+            self._next_request()
 
 
 @dataclass(slots=True, kw_only=True)
 class _Outgoing:
     turn: Turn
     request: int
+    heads: int  # pieces of the head that are still to be written
     pieces: deque[bytes] = field(default_factory=deque)
     sent: int = 0
+
+    def pause(self) -> float:
+        """Seconds until the next piece."""
+        self.heads -= 1
+        return self.turn.fault.head_delay if self.heads >= 0 else self.turn.delay or 0
 
 
 _JSON = {"content-type": "application/json"}
@@ -303,6 +318,12 @@ _JSON = {"content-type": "application/json"}
 
 def _keys(headers: dict[str, str]) -> list[str]:
     return [wire.key(headers) for wire in WIRES]
+
+
+def _listing(headers: dict[str, str], models: Sequence[str]) -> Json:
+    own = next((wire.listing for wire in WIRES if wire.listing and wire.key(headers)), None)
+    data = [{"id": name, "object": "model"} for name in models]
+    return own(models) if own else {"object": "list", "data": data}
 
 
 def _pieces(turn: Turn, path: str, request: Json) -> list[bytes]:
@@ -320,35 +341,6 @@ def _body(data: bytes) -> Json:
     except ValueError:
         body = None
     return body if isinstance(body, dict) else {"invalid_json": data.decode(errors="replace")}
-
-
-def _http(turn: Turn, body: list[bytes]) -> list[bytes]:
-    """The pieces as they are written: head, then HTTP chunks."""
-    if turn.cut is not None:
-        body = _cut(body, turn.cut)
-    if turn.split is not None:
-        whole, size = b"".join(body), turn.split
-        body = [whole[at : at + size] for at in range(0, len(whole), size)]
-    chunks = [b"%x\r\n%b\r\n" % (len(piece), piece) for piece in body if piece]
-    wire = [_head(turn), *chunks]
-    if turn.cut is None and not turn.hang:
-        wire[-1] += b"0\r\n\r\n"
-    return [b"".join(wire)] if turn.delay is None else wire
-
-
-def _cut(body: list[bytes], size: int) -> list[bytes]:
-    kept: list[bytes] = []
-    for piece in body:
-        kept.append(piece[:size])
-        size -= len(kept[-1])
-    return kept
-
-
-def _head(turn: Turn) -> bytes:
-    kind = "text/event-stream" if turn.status == 200 else "application/json"
-    headers = {"content-type": kind, "transfer-encoding": "chunked", **turn.headers}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"HTTP/1.1 {turn.status} {_REASONS.get(turn.status, 'Status')}\r\n{lines}\r\n".encode()
 
 
 def _read_script(path: Path) -> list[Turn]:

@@ -11,9 +11,10 @@ from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.wires.anthropic.wire import ANTHROPIC
 from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.wires.gemini.wire import GEMINI
 from octo_lab.llm.wires.wire import Wire
 
-DIALECTS: Mapping[Dialect, Wire] = {"anthropic": ANTHROPIC, "chat": CHAT}
+DIALECTS: Mapping[Dialect, Wire] = {"anthropic": ANTHROPIC, "chat": CHAT, "gemini": GEMINI}
 
 
 def speaks(wire: Wire, dialect: Dialect, config: ProviderConfig) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from octo_lab.llm.wires.checks import Problem
@@ -14,7 +14,8 @@ class ServerWire:
     """A dialect. ``problem`` judges path, headers and body as strictly as the vendor does.
 
     ``pieces`` are the body of an answer, one for each event; ``error_body`` is what the vendor
-    answers beside a status, from status, message, code and the parameter at fault.
+    answers beside a status, from status, message, code and the parameter at fault. ``listing`` is
+    the vendor's own form of a list of models, given to who asks with the vendor's header.
     """
 
     name: str
@@ -24,3 +25,4 @@ class ServerWire:
     model: Callable[[str, Json], str]
     pieces: Callable[[Turn, Json], list[bytes]]
     error_body: Callable[[int, str, str | None, str | None], bytes]
+    listing: Callable[[Sequence[str]], Json] | None = None

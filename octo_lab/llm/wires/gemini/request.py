@@ -1,0 +1,133 @@
+"""Writes a Gemini request: a pure function from request to JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import to_json
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.messages import ChatRequest, OneTool, ToolChoice, ToolSpec
+from octo_lab.core.text import clean
+from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.repair import repair
+from octo_lab.llm.text_only import text_only
+from octo_lab.llm.tool_names import alias
+from octo_lab.llm.wires.gemini.contents import Transcribing, contents
+from octo_lab.llm.wires.gemini.schema import downgraded, tool_parameters
+from octo_lab.llm.wires.gemini.thinking import generation, thinking_config
+
+Json = dict[str, Any]
+MOST_STOPS = 5
+
+
+def request_bytes(request: ChatRequest, config: ProviderConfig, hints: ModelHints) -> bytes:
+    """The body as it is sent; lone surrogates become U+FFFD, for no server reads them."""
+    body = generate_request(request, config, hints)
+    try:
+        return to_json(body, inf_nan_mode="null")
+    except ValueError:
+        return clean(json.dumps(body, ensure_ascii=False)).encode()
+
+
+def generate_request(request: ChatRequest, config: ProviderConfig, hints: ModelHints) -> Json:
+    """The body as JSON: a repaired copy of the transcript, and only fields that mean something."""
+    messages = repair(request.messages if hints.tools else text_only(request.messages))
+    said = [message for message in messages if message.role != "system"]
+    form, words = _format(request, config.model, hints)
+    rules = [m.content for m in messages if m.role == "system"] + ([words] if words else [])
+    signs = generation(config.model) >= (3, 0)
+    to = Transcribing(provider=config.name, model=config.model, hints=hints, signs=signs)
+    turns = contents(said, to)
+    body: Json = {}
+    if rules:
+        _instruct(body, turns, "\n\n".join(rules), hints)
+    body["contents"] = turns
+    if request.tools and hints.tools:
+        body.update(_tools(request, hints))
+    chosen = {**dict(_limits(request, hints)), **form}
+    if thinking := thinking_config(request.effort, config.model, hints):
+        chosen["thinkingConfig"] = thinking
+    return {**body, "generationConfig": chosen} if chosen else body
+
+
+def _instruct(body: Json, turns: list[Json], rules: str, hints: ModelHints) -> None:
+    if hints.system == "user":  # open models of the vendor know no other role
+        turns[0]["parts"].insert(0, {"text": rules})
+    else:
+        body["systemInstruction"] = {"parts": [{"text": rules}]}
+
+
+def _limits(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any]]:
+    if request.max_tokens:
+        yield "maxOutputTokens", request.max_tokens
+    if request.temperature is not None and not hints.fixed_temperature:
+        yield "temperature", request.temperature
+    stop = list(dict.fromkeys(word for word in request.stop if word))[:MOST_STOPS]
+    if stop and hints.stop:
+        yield "stopSequences", stop
+
+
+def _format(request: ChatRequest, model: str, hints: ModelHints) -> tuple[Json, str]:
+    """The fields that ask for JSON, and the words where there are no such fields: before Gemini 3
+    they do not go together with tools.
+    """
+    schema = request.response_schema
+    if schema is None:
+        return {}, ""
+    with_tools = bool(request.tools) and hints.tools and generation(model) < (3, 0)
+    bound = hints.structured == "schema" and not with_tools
+    words = "" if bound else _words(schema)
+    if hints.structured == "words" or with_tools:
+        return {}, words
+    form: Json = {"responseMimeType": "application/json"}
+    written = downgraded(schema) if schema and bound else {}
+    return ({**form, "responseSchema": written} if written else form), words
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    if not schema:
+        return "Answer with one JSON object and nothing else."
+    text = json.dumps(schema, ensure_ascii=False)
+    return f"Answer with JSON and nothing else. It must fit this JSON Schema: {text}"
+
+
+def _tools(request: ChatRequest, hints: ModelHints) -> Json:
+    """What is offered, and what of it is demanded. Where one tool cannot be demanded by name, it
+    is the only one offered; where none can be forbidden, none is offered.
+    """
+    tools, choice = list(request.tools), request.tool_choice
+    if isinstance(choice, OneTool):
+        tools = [tool for tool in tools if tool.name == choice.name]
+        if not tools:
+            known = ", ".join(tool.name for tool in request.tools)
+            message = f"The demanded tool {choice.name!r} is not offered"
+            raise UsageError(message, hint=f"offered: {known}")
+        if hints.tool_choice == "name":
+            tools = list(request.tools)
+    if choice == "none" and hints.tool_choice == "auto":
+        return {}
+    named = {alias(tool.name): tool for tool in reversed(tools)}
+    declarations = [_declared(name, tool) for name, tool in reversed(named.items())]
+    body: Json = {"tools": [{"functionDeclarations": declarations}]}
+    calling = _calling(choice, hints)
+    return {**body, "toolConfig": {"functionCallingConfig": calling}} if calling else body
+
+
+def _calling(choice: ToolChoice, hints: ModelHints) -> Json | None:
+    if choice == "auto" or hints.tool_choice == "auto":
+        return None
+    if choice == "none":
+        return {"mode": "NONE"}
+    if isinstance(choice, OneTool) and hints.tool_choice == "name":
+        return {"mode": "ANY", "allowedFunctionNames": [alias(choice.name)]}
+    return {"mode": "ANY"}
+
+
+def _declared(name: str, tool: ToolSpec) -> Json:
+    declared: Json = {"name": name, "description": tool.description.strip() or tool.name}
+    parameters = tool_parameters(tool.schema)
+    return {**declared, "parameters": parameters} if parameters else declared
