@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -70,6 +70,15 @@ class HttpReply:
         return rest
 
 
+class Companion(Protocol):
+    """What is needed as long as the connections are."""
+
+    async def aclose(self) -> None: ...
+
+
+C = TypeVar("C", bound=Companion)
+
+
 class ModelHttp:
     """All HTTP to models, in one event loop; live, recorded to a cassette, or replayed.
 
@@ -84,6 +93,7 @@ class ModelHttp:
         self._tls: ssl.SSLContext | None = None
         self._pools: list[_Pool] = []
         self._tape: Recorder | Player | None = None
+        self._companions: dict[object, Companion] = {}
 
     async def __aenter__(self) -> ModelHttp:
         return self
@@ -92,9 +102,20 @@ class ModelHttp:
         await self.aclose()
 
     async def aclose(self) -> None:
+        companions, self._companions = self._companions, {}
+        for companion in companions.values():
+            await companion.aclose()
         pools, self._pools = self._pools, []
         for pool in pools:
             await pool.client.aclose()
+
+    def companion(self, make: Callable[[], C]) -> C:
+        """What ``make`` gave the first time: a server's process, say. It is closed with this."""
+        if make not in self._companions:
+            self._companions[make] = make()
+        found: Any = self._companions[make]
+        kept: C = found
+        return kept
 
     async def record(self, path: Path) -> None:
         """From now on keep all traffic in ``path``, a new cassette; raises ConfigError."""

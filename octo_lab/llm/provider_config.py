@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.metering.pricing import Price
+from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.secret import Secret
 
 
@@ -13,7 +15,7 @@ class ProviderConfig:
     """``name`` is the entry's, ``base_url`` has no trailing slash.
 
     ``hints`` are fields of ModelHints that the user set for this model; they win over what its
-    name tells.
+    name tells. ``local`` is how a model of this machine is run.
     """
 
     name: str
@@ -22,3 +24,5 @@ class ProviderConfig:
     base_url: str = ""
     api_key: Secret | None = None
     hints: tuple[tuple[str, bool | str], ...] = ()
+    price: Price | None = None
+    local: LocalPolicy = LocalPolicy()

@@ -16,6 +16,8 @@ from octo_lab.llm.cassette import CassetteHeader
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.local.policy import LocalPolicy
+from octo_lab.llm.metering.cost import Priced
+from octo_lab.llm.metering.pricing import PRICES, Price
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers import (
@@ -26,6 +28,7 @@ from octo_lab.llm.providers import (
     groq,
     llamacpp,
     lmstudio,
+    local,
     minimax,
     moonshot,
     nvidia,
@@ -71,6 +74,7 @@ BUILTIN = (
     lmstudio.ENTRY,
     llamacpp.ENTRY,
     vllm.ENTRY,
+    local.ENTRY,
     offline.ENTRY,
 )
 OFFLINE_NOTE = (
@@ -99,6 +103,16 @@ class ModelFacts:
     max_output: int | None = None
     price_in: float | None = None
     price_out: float | None = None
+
+    @property
+    def price(self) -> Price | None:
+        """The user's own price, when both halves of it are given."""
+        if self.price_in is None or self.price_out is None:
+            return None
+        return Price(input=self.price_in, output=self.price_out)
+
+
+NOTHING_KNOWN: Mapping[str, ModelFacts] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,12 +176,13 @@ class ModelChoice:
     @property
     def official(self) -> bool:
         """Whether it is the vendor's own server, whose usual model is known to be there."""
-        host = urlsplit(self.config.base_url).hostname
-        return self.entry.needs_key and host == urlsplit(self.entry.base_url).hostname
+        return _official(self.entry, self.config.base_url)
 
-    def with_model(self, model: str, note: str = "") -> ModelChoice:
-        """The same with the model that the server named."""
-        config = replace(self.config, model=model)
+    def with_model(
+        self, model: str, note: str = "", models: Mapping[str, ModelFacts] = NOTHING_KNOWN
+    ) -> ModelChoice:
+        """The same with the model that the server named; ``models`` is what the user knows."""
+        config = _of_model(replace(self.config, model=model), self.entry, models)
         return replace(self, model=model, config=config, note=note, chosen_by="server")
 
 
@@ -177,7 +192,7 @@ def builtin_providers() -> Registry[ProviderEntry]:
 
 def open_model(choice: ModelChoice, policy: RetryPolicy = RetryPolicy()) -> Provider:
     """The provider itself, asking again where that helps."""
-    return Retrying(choice.entry.open(choice.config), policy)
+    return Retrying(Priced(choice.entry.open(choice.config), choice.config.price), policy)
 
 
 def resolve_model(
@@ -186,8 +201,9 @@ def resolve_model(
     """What ``name`` means: ``provider/model``, ``provider``, or a bare model that can be detected.
 
     ``None`` takes the configured model, else the first provider with a key or a base URL in
-    config, in its order, or in the environment, else ``offline`` with a note. Raises UsageError
-    for an unknown name, ConfigError for a known one that lacks its key or base URL.
+    config, in its order, or in the environment, else the GGUF file of ``local.model``, else
+    ``offline`` with a note. Raises UsageError for an unknown name, ConfigError for a known one
+    that lacks its key or base URL.
     """
     wanted = name or setup.model
     if wanted:
@@ -197,6 +213,8 @@ def resolve_model(
     if connected:
         others = tuple(entry.name for entry in connected[1:])
         return replace(_choice(connected[0], "", setup), others=others)
+    if setup.local.model:
+        return _choice(registry[local.NAME], "", setup)
     return replace(_choice(registry[offline.NAME], "", setup), note=OFFLINE_NOTE)
 
 
@@ -321,6 +339,8 @@ def _choice(
             hint=f"set {entry.api_key_envs[0]}, or providers.{entry.name}.api_key in the config",
         )
     model = model or facts.default_model or entry.default_model
+    if entry.name == local.NAME:
+        model = model or setup.local.model
     config = ProviderConfig(
         name=entry.name,
         model=model,
@@ -328,6 +348,7 @@ def _choice(
         base_url=(own or entry.base_url).rstrip("/"),
         api_key=key,
         hints=model_facts(entry.name, model, setup.models).hints,
+        local=setup.local,
     )
     return ModelChoice(entry=entry, model=model, config=config, chosen_by=by)
 

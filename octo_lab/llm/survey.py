@@ -53,8 +53,7 @@ async def survey(
 
 def _info(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
     if not (entry.base_url or entry.base_url_env or setup.facts(entry).base_url):
-        models = (f"{entry.name}/{entry.default_model}",)
-        return ProviderInfo(name=entry.name, state="built in", models=models)
+        return _built_in(entry, setup)
     info = ProviderInfo(
         name=entry.name,
         state="not checked",
@@ -66,6 +65,13 @@ def _info(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
     except OctoError as exc:
         return replace(info, state="not connected", note=str(exc))
     return info
+
+
+def _built_in(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
+    model = provider_choice(entry, setup).model
+    if not model:
+        return ProviderInfo(name=entry.name, state="not connected", note="no model is configured")
+    return ProviderInfo(name=entry.name, state="built in", models=(f"{entry.name}/{model}",))
 
 
 def _not_found(info: ProviderInfo, setup: ModelSetup) -> ProviderInfo:
