@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from octo_lab.core.messages import (
     ChatRequest,
@@ -69,6 +70,14 @@ async def our_reading(provider: Provider, request: ChatRequest) -> Reading:
 
 async def drained(items: AsyncIterable[StreamEvent]) -> list[StreamEvent]:
     return [item async for item in items]
+
+
+def as_typed(adapter: TypeAdapter[Any], body: Mapping[str, Any]) -> object:
+    """A request as the vendor's types know it: equal to ``body`` when they know all of it.
+
+    Raises a ValidationError; lists that are only read as they are written are checked, too.
+    """
+    return json.loads(adapter.dump_json(adapter.validate_python(body)))
 
 
 def same_arguments(first: Reading, second: Reading) -> bool:
