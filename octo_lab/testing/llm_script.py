@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from octo_lab.testing.faults import Fault
+
 Json = dict[str, Any]
+NO_FAULT = Fault()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,7 @@ class Turn:
     the body; ``hang`` keeps it open after the last event; ``split`` writes so many bytes at a
     time. ``status`` other than 200 answers a vendor-like error with ``message`` and ``code``.
     ``raw`` is a body sent as it is; ``events`` are JSON objects or data lines sent as they are.
+    ``fault`` is what goes wrong on the way.
     """
 
     text: Sequence[str] = ()
@@ -49,6 +53,7 @@ class Turn:
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
     events: Sequence[Json | str] | None = None
+    fault: Fault = NO_FAULT
 
 
 def says(*text: str, delay: float | None = 0.0, **more: Any) -> Turn:

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -82,13 +82,15 @@ class LlmServer:
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._socket = socket.create_server(("127.0.0.1", port), backlog=512)
+        self._port = int(self._socket.getsockname()[1])
+        self._listener: asyncio.Server | None = None
         self._serving = threading.Event()
         self._thread = threading.Thread(target=self._run, name="llm-server", daemon=True)
         self._connections: set[_Connection] = set()
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        return f"http://127.0.0.1:{self._port}/v1"
 
     def script(self, *answers: Answer) -> None:
         """Add answers for the next requests."""
@@ -102,6 +104,16 @@ class LlmServer:
         """Block until something recorded makes it true; False when time is over."""
         with self._changed:
             return self._changed.wait_for(happened, timeout)
+
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """Meanwhile connections are refused, and open ones dropped. Blocks, as leaving does."""
+        asyncio.run_coroutine_threadsafe(self._leave(), self._loop).result()
+        try:
+            yield
+        finally:
+            self._socket = socket.create_server(("127.0.0.1", self._port), backlog=512)
+            asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
 
     def __enter__(self) -> LlmServer:
         self._thread.start()
@@ -169,18 +181,25 @@ class LlmServer:
     def _run(self) -> None:
         loop = self._loop
         asyncio.set_event_loop(loop)
-        server = loop.run_until_complete(
-            loop.create_server(lambda: _Connection(self, self._connections), sock=self._socket)
-        )
+        loop.run_until_complete(self._listen())
         loop.call_soon(self._serving.set)
         try:
             loop.run_forever()
         finally:
-            server.close()
-            for connection in tuple(self._connections):
-                connection.drop()
-            loop.run_until_complete(asyncio.sleep(0))
+            loop.run_until_complete(self._leave())
             loop.close()
+
+    async def _listen(self) -> None:
+        self._listener = await self._loop.create_server(
+            lambda: _Connection(self, self._connections), sock=self._socket
+        )
+
+    async def _leave(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        for connection in tuple(self._connections):
+            connection.drop()
+        await asyncio.sleep(0)
 
 
 class _Connection(asyncio.Protocol):
