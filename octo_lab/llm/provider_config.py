@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from octo_lab.llm.http import ModelHttp
-from octo_lab.llm.metering.pricing import Price
 from octo_lab.llm.local.policy import LocalPolicy
+from octo_lab.llm.metering.pricing import Price
 from octo_lab.llm.secret import Secret
 
 

@@ -347,10 +347,24 @@ def _choice(
         http=setup.http,
         base_url=(own or entry.base_url).rstrip("/"),
         api_key=key,
-        hints=model_facts(entry.name, model, setup.models).hints,
         local=setup.local,
     )
+    config = _of_model(config, entry, setup.models)
     return ModelChoice(entry=entry, model=model, config=config, chosen_by=by)
+
+
+def _of_model(
+    config: ProviderConfig, entry: ProviderEntry, models: Mapping[str, ModelFacts]
+) -> ProviderConfig:
+    """The same with what is known of its model: list prices are those of a vendor's own server."""
+    facts = model_facts(entry.name, config.model, models)
+    listed = _official(entry, config.base_url)
+    price = PRICES.price(config.model, entry.name) if listed else None
+    return replace(config, hints=facts.hints, price=facts.price or price)
+
+
+def _official(entry: ProviderEntry, base_url: str) -> bool:
+    return entry.needs_key and urlsplit(base_url).hostname == urlsplit(entry.base_url).hostname
 
 
 def model_facts(provider: str, model: str, models: Mapping[str, ModelFacts]) -> ModelFacts:

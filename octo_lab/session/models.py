@@ -175,7 +175,7 @@ class ConfiguredModels:
                 return choice
             raise
         picked = pick(choice.entry.name, models, choice.model)
-        return choice.with_model(picked.model, picked.note)
+        return choice.with_model(picked.model, picked.note, self._setup.models)
 
     def connection(self, chosen: ChosenModel) -> Mapping[str, str]:
         if chosen.choice is None or chosen.choice is self._tape:
