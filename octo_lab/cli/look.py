@@ -28,6 +28,7 @@ from octo_lab.core.mail import (
     SessionList,
     Status,
 )
+from octo_lab.core.money import spent_text
 from octo_lab.core.text import first_line
 from octo_lab.core.wire import reply_json
 
@@ -122,6 +123,7 @@ def _status_rows(place: str, status: Status) -> list[tuple[str, str]]:
         ("session", status.title or status.session),
         ("context", f"{status.context_tokens} of {status.context_window} tokens"),
         ("used", f"{usage.input_tokens} in, {usage.output_tokens} out"),
+        ("cost", spent_text(usage, status.prices)),
         ("tools", ", ".join(status.tools)),
         ("channels", ", ".join(status.channels)),
         ("workspace", status.workspace),

@@ -91,6 +91,7 @@ def answer_json(heard: TurnSnapshot | OutboundMessage) -> str:
         "turn_id": heard.turn_id,
         "model": heard.model,
         "usage": usage_json(heard.usage),
+        "cost": heard.usage.dollars,
         "tools": [_tool_json(block) for block in heard.blocks if isinstance(block, ToolBlock)],
     }
     if heard.error is not None:

@@ -255,7 +255,7 @@ class Status:
     """The state of the runtime as seen from one chat; tokens are of the current dialog.
 
     ``sources`` says of the model, the provider, its base URL and key which value won and where
-    it came from, secrets masked.
+    it came from, secrets masked. ``prices`` is the day of the price list, as YYYY-MM-DD.
     """
 
     session: str
@@ -273,6 +273,7 @@ class Status:
     running: int
     models: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    prices: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

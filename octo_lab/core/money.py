@@ -16,6 +16,16 @@ def dollars_text(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
+def spent_text(usage: Usage, prices: str) -> str:
+    """What a dialog cost, with the day of the price list; '' while nothing was asked."""
+    if not usage.requests:
+        return ""
+    known = cost_text(usage)
+    if not known:
+        return "unknown: no price is known of this model"
+    return f"{known} (list prices of {prices})" if prices else known
+
+
 def cost_text(usage: Usage) -> str:
     """What is known of a cost: all of it, ``at least`` a part, or nothing, which is ''."""
     if not usage.priced:

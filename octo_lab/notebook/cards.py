@@ -12,6 +12,7 @@ from pathlib import Path
 from IPython.display import publish_display_data as _publish_display_data
 
 from octo_lab.core.mail import ProviderCheck, ProviderInfo, ProviderList, Status
+from octo_lab.core.money import spent_text
 from octo_lab.core.words import check_rows, is_connected, missing_words
 from octo_lab.notebook.panels.widget import is_built
 from octo_lab.notebook.render_markdown import markdown_html
@@ -38,13 +39,14 @@ def status_rows(status: Status, gateway: str) -> Rows:
     used, window = status.context_tokens, status.context_window
     share = f" ({used / window:.0%})" if window else ""
     usage = status.usage
+    cost = spent_text(usage, status.prices)
     return [
         *(status.sources.items() or [("model", f"{status.model} ({status.provider})")]),
         *([("note", status.provider_note)] if status.provider_note else []),
         ("session", status.title or "new"),
         ("context", f"{used:,} of {window:,} tokens{share}"),
         ("used", f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"),
-        ("cost", "unknown: no price list is shipped"),
+        *([("cost", cost)] if cost else []),
         ("tools", ", ".join(status.tools) or "none"),
         ("channels", ", ".join(status.channels)),
         ("gateway", gateway),

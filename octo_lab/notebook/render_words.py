@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from octo_lab.core.messages import Usage
+from octo_lab.core.money import cost_text
 from octo_lab.core.text import first_line, head_and_tail
 from octo_lab.core.turns import ToolBlock, ToolState, TurnSnapshot, TurnState
 
@@ -101,7 +102,7 @@ def seconds_text(seconds: float) -> str:
 
 
 def footer_parts(turn: TurnSnapshot) -> list[str]:
-    """Model, tokens and time, as far as they are known."""
+    """Model, tokens, cost and time, as far as they are known."""
     parts = [turn.model, *_usage_parts(turn.usage)]
     if turn.seconds is not None:
         parts.append(seconds_text(turn.seconds))
@@ -111,4 +112,5 @@ def footer_parts(turn: TurnSnapshot) -> list[str]:
 def _usage_parts(usage: Usage) -> list[str]:
     if not usage.input_tokens and not usage.output_tokens:
         return []
-    return [f"{usage.input_tokens:,} tokens in", f"{usage.output_tokens:,} out"]
+    tokens = [f"{usage.input_tokens:,} tokens in", f"{usage.output_tokens:,} out"]
+    return [*tokens, cost_text(usage)]

@@ -100,9 +100,11 @@ class Turn:
 
     @property
     def cost(self) -> float | None:
-        """In US dollars; None where the price is not known, which is everywhere by now:
-        no price list is shipped, because it would be wrong soon."""
-        return None
+        """In US dollars; None while the price of any of its requests is not known.
+
+        What is known of it nevertheless is ``usage.cost``.
+        """
+        return self.usage.dollars
 
     @property
     def messages(self) -> tuple[Message, ...]:

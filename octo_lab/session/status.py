@@ -10,6 +10,8 @@ from octo_lab.core.errors import OctoError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import Status
 from octo_lab.core.messages import Usage
+from octo_lab.core.money import spent_text
+from octo_lab.llm.metering.pricing import PRICES
 from octo_lab.llm.tokens import context_window, message_tokens
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.dialogs import Dialogs
@@ -58,6 +60,7 @@ class StatusDesk:
             running=len(self.workers.running),
             models=self.models.names(),
             sources=self.models.connection(chosen) if chosen else {},
+            prices=_price_day(chosen),
         )
 
     async def _turns(self, session: SessionRow | None) -> list[TurnRecord]:
@@ -81,6 +84,13 @@ class StatusDesk:
         return tuple(tool.name for tool in chosen)
 
 
+def _price_day(chosen: ChosenModel | None) -> str:
+    """The day of the model's price, '' when that is the user's own; else that of the list."""
+    price = chosen.choice.config.price if chosen and chosen.choice else None
+    day = price.as_of if price else PRICES.as_of
+    return day.isoformat() if day else ""
+
+
 def _context(turns: list[TurnRecord], cursor: str | None) -> int:
     """Tokens of what the next turn would be told, before it is cut to the window."""
     ids = [record.turn.id for record in turns]
@@ -99,6 +109,7 @@ def status_text(status: Status) -> str:
         "session": status.title or status.session or "none yet",
         "context": f"{used:,} of {window:,} tokens",
         "used": f"{status.usage.input_tokens:,} tokens in, {status.usage.output_tokens:,} out",
+        "cost": spent_text(status.usage, status.prices),
         "tools": ", ".join(status.tools) or "none",
         "channels": ", ".join(status.channels) or "none",
         "workspace": status.workspace,
