@@ -32,6 +32,7 @@ class Turn:
     the body; ``hang`` keeps it open after the last event; ``split`` writes so many bytes at a
     time. ``status`` other than 200 answers a vendor-like error with ``message`` and ``code``.
     ``raw`` is a body sent as it is; ``events`` are JSON objects or data lines sent as they are.
+    ``signature`` is what the vendor signs its thinking with, where the dialect has that.
     ``fault`` is what goes wrong on the way.
     """
 
@@ -53,6 +54,7 @@ class Turn:
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
     events: Sequence[Json | str] | None = None
+    signature: str = ""
     fault: Fault = NO_FAULT
 
 

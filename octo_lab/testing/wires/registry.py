@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from octo_lab.testing.wires import chat, gemini, responses
+from octo_lab.testing.wires import anthropic, chat, gemini, responses
 from octo_lab.testing.wires.server_wire import ServerWire
 
-WIRES = (chat.WIRE, responses.WIRE, gemini.WIRE)
+WIRES = (chat.WIRE, responses.WIRE, anthropic.WIRE, gemini.WIRE)
 
 
 def wire_of(path: str) -> ServerWire | None:
