@@ -20,6 +20,7 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 # Kimi refuses an assistant message without thinking, DeepSeek one where it is missing.
 STUB = " "
 _THOUGHTS = ("reasoning_content", "reasoning")
+_STATE = {"reasoning_content": str, "reasoning": str, "reasoning_details": list}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +141,8 @@ def _own_state(state: ProviderState | None, target: Target) -> Json:
         kept = json.loads(state.blob)
     except ValueError:
         return {}
-    return kept if isinstance(kept, dict) else {}
+    fits = kept.items() if isinstance(kept, dict) else ()
+    return {name: value for name, value in fits if isinstance(value, _STATE.get(name, ()))}
 
 
 def _parts(message: Message) -> Iterator[Json]:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from octo_lab.core.messages import Media, Message, ToolCall
+from octo_lab.core.text import clean
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.gemini.state import Kept, kept_parts
@@ -148,7 +149,7 @@ def _call(call: ToolCall) -> Json:
 def _arguments(text: str) -> Json:
     """As an object; what is none is told as it is."""
     try:
-        value = from_json(text, allow_inf_nan=False)
+        value = from_json(clean(text), allow_inf_nan=False)
     except ValueError:
         value = None
     return value if isinstance(value, dict) else {"invalid_json": text}
