@@ -38,7 +38,7 @@ BLANKS = ("", "", " ", "\n", "\t \u3000")
 PADS = ("", "", " ", "\ud800", "\0", "<think>", "</think>", "\u2028", "\U0001f419", "\r\n", "{}")
 WHOLE: tuple[str, ...] = (
     '{{"n": "{0}"}}',
-    '{{"n": "{0}", "n": 2}}',
+    '{{"n": 2, "n": "{0}"}}',
     '{{"n": ["{0}", NaN, 1e999]}}',
 )
 WHOLE += (
@@ -54,6 +54,7 @@ BLOBS: tuple[str, ...] = (
     "null",
     "no json",
     '{"content": 7}',
+    '{"reasoning_content": 7}',
     '[{"type": "thinking"}]',
     "\ud800",
     "0",

@@ -16,7 +16,7 @@ from octo_lab.llm.hints import model_hints
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.repair import repair
-from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.wires.dialects import DIALECTS
 from octo_lab.llm.wires.wire import Wire
 from octo_lab.testing.wires.registry import wire_of
 from tests.llm.damaged import Damager, conversation, marks, pairs, said, unfinished
@@ -30,7 +30,6 @@ class Dialect:
     name: str
     wire: Wire
     model: str
-    blind: bool = False
 
     def config(self) -> ProviderConfig:
         return ProviderConfig(
@@ -38,11 +37,14 @@ class Dialect:
         )
 
 
-DIALECTS = (
-    Dialect(name="chat", wire=CHAT, model="m"),
-    Dialect(name="chat, blind", wire=CHAT, model="deepseek-m", blind=True),
+CASES = (
+    Dialect(name="chat", wire=DIALECTS["chat"], model="m"),
+    Dialect(name="chat, blind", wire=DIALECTS["chat"], model="deepseek-m"),
+    Dialect(name="responses", wire=DIALECTS["responses"], model="gpt-5-m"),
+    Dialect(name="anthropic", wire=DIALECTS["anthropic"], model="claude-m"),
+    Dialect(name="gemini", wire=DIALECTS["gemini"], model="gemini-m"),
 )
-every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+every_dialect = pytest.mark.parametrize("dialect", CASES, ids=lambda dialect: dialect.name)
 
 
 def fault(dialect: Dialect, config: ProviderConfig, history: Sequence[Message]) -> str:

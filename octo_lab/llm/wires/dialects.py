@@ -12,9 +12,15 @@ from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.wires.anthropic.wire import ANTHROPIC
 from octo_lab.llm.wires.chat.wire import CHAT
 from octo_lab.llm.wires.gemini.wire import GEMINI
+from octo_lab.llm.wires.responses.wire import RESPONSES
 from octo_lab.llm.wires.wire import Wire
 
-DIALECTS: Mapping[Dialect, Wire] = {"anthropic": ANTHROPIC, "chat": CHAT, "gemini": GEMINI}
+DIALECTS: Mapping[Dialect, Wire] = {
+    "anthropic": ANTHROPIC,
+    "chat": CHAT,
+    "gemini": GEMINI,
+    "responses": RESPONSES,
+}
 
 
 def speaks(wire: Wire, dialect: Dialect, config: ProviderConfig) -> bool:
