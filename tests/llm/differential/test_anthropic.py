@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import anthropic
+import pytest
+from anthropic import AsyncAnthropic
+from anthropic.types import Message as TheirMessage
+from anthropic.types import ToolUseBlock
+from anthropic.types.message_create_params import MessageCreateParamsStreaming
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter
+
+from octo_lab.core.errors import ProviderError
+from octo_lab.core.messages import ChatRequest, Message, ProviderState, ToolCall, Usage
+from octo_lab.core.stream import ReasoningDelta, StateKept, TextDelta
+from octo_lab.llm.hints import model_hints
+from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.wires.anthropic.request import VERSION, messages_request
+from octo_lab.llm.wires.anthropic.validate import request_problem
+from octo_lab.llm.wires.anthropic.wire import ANTHROPIC
+from octo_lab.llm.wires.streaming import Streaming
+from octo_lab.testing.llm_script import Call, Json, Turn, says
+from octo_lab.testing.llm_server import LlmServer
+from octo_lab.testing.wires.anthropic import WIRE
+from tests.llm.differential.differential import (
+    ARGUMENTS,
+    NAMES,
+    TEXTS,
+    Reading,
+    as_typed,
+    our_reading,
+    requests,
+    same_arguments,
+    turns,
+)
+
+pytestmark = pytest.mark.anyio
+
+MODEL = "claude-sonnet-4-6"
+REQUEST = ChatRequest(messages=[Message(role="user", content="hi")])
+ASKED = TypeAdapter(MessageCreateParamsStreaming)
+EXAMPLES = settings(
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+MODELS = (
+    *("claude-3-5-haiku-20241022", "claude-sonnet-4-20250514", "claude-opus-4-5"),
+    *("claude-sonnet-4-6", "claude-opus-4-7", "claude-sonnet-5", "claude-opus-5-5", "glm-5"),
+)
+
+
+@pytest.fixture
+async def client(server: LlmServer) -> AsyncGenerator[AsyncAnthropic]:
+    base = server.base_url.removesuffix("/v1")
+    async with AsyncAnthropic(base_url=base, api_key="k", max_retries=0) as made:
+        yield made
+
+
+@pytest.fixture
+def provider(server: LlmServer, http: ModelHttp) -> Streaming:
+    config = ProviderConfig(name="anthropic", model=MODEL, http=http, base_url=server.base_url)
+    return Streaming(config, ANTHROPIC)
+
+
+async def their_message(client: AsyncAnthropic) -> TheirMessage:
+    """The answer as the vendor's own accumulator understands it; raises what it raises.
+
+    It takes a stream without an end for whole: no stop reason then tells what it is.
+    """
+    async with client.messages.stream(
+        model=MODEL, max_tokens=100, messages=[{"role": "user", "content": "hi"}]
+    ) as stream:
+        message = await stream.get_final_message()
+    assert message.stop_reason, "the answer is not whole"
+    assert message.stop_reason != "refusal", "the model refused"
+    return message
+
+
+async def their_reading(client: AsyncAnthropic) -> Reading:
+    message = await their_message(client)
+    made = [block for block in message.content if isinstance(block, ToolUseBlock)]
+    return Reading(
+        text="".join(block.text for block in message.content if block.type == "text"),
+        reasoning="".join(b.thinking for b in message.content if b.type == "thinking"),
+        calls=tuple(
+            ToolCall(id=call.id, name=call.name, arguments=json.dumps(call.input)) for call in made
+        ),
+        usage=_usage(message),
+        stop={"model_context_window_exceeded": "max_tokens", "pause_turn": "end_turn"}.get(
+            message.stop_reason or "", message.stop_reason or ""
+        ),
+    )
+
+
+def _usage(message: TheirMessage) -> Usage:
+    told = message.usage
+    read, written = told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
+    thought = told.output_tokens_details.thinking_tokens if told.output_tokens_details else 0
+    return Usage(
+        input_tokens=told.input_tokens + read + written,
+        output_tokens=told.output_tokens,
+        cached_tokens=read,
+        written_tokens=written,
+        reasoning_tokens=thought,
+        requests=1,
+    )
+
+
+def without_arguments(reading: Reading) -> Reading:
+    return replace(reading, calls=tuple(replace(call, arguments="") for call in reading.calls))
+
+
+async def both_agree(provider: Streaming, client: AsyncAnthropic) -> None:
+    ours = await our_reading(provider, REQUEST)
+    theirs = await their_reading(client)
+    assert without_arguments(ours) == without_arguments(theirs)
+    assert same_arguments(ours, theirs)
+
+
+@EXAMPLES
+@given(turn=turns(finishes=(None, "max_tokens", "stop_sequence"), without_usage=False))
+async def test_both_read_the_same_answer(
+    turn: Turn, server: LlmServer, client: AsyncAnthropic, provider: Streaming
+) -> None:
+    if turn.finish == "stop_sequence":
+        turn = replace(turn, calls=[])
+    server.script(turn, turn)
+    await both_agree(provider, client)
+    assert server.refused == []
+
+
+def started(**usage: int) -> Json:
+    message = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": MODEL,
+        "content": [],
+        "usage": {"input_tokens": 1, "output_tokens": 1, **usage},
+    }
+    return {"type": "message_start", "message": message}
+
+
+def block(index: int, start: Json, *deltas: Json) -> list[Json]:
+    return [
+        {"type": "content_block_start", "index": index, "content_block": start},
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+def ended(reason: str = "end_turn", **usage: Any) -> list[Json]:
+    delta = {"stop_reason": reason, "stop_sequence": None}
+    told = {"usage": {"output_tokens": 2, **usage}}
+    return [{"type": "message_delta", "delta": delta, **told}, {"type": "message_stop"}]
+
+
+TEXT = st.builds(
+    lambda given, parts: (
+        {"type": "text", "text": given},
+        *({"type": "text_delta", "text": part} for part in parts),
+    ),
+    TEXTS | st.just(""),
+    st.lists(TEXTS, max_size=3),
+)
+THOUGHT = st.builds(
+    lambda parts, signature: (
+        {"type": "thinking", "thinking": "", "signature": ""},
+        *({"type": "thinking_delta", "thinking": part} for part in parts),
+        {"type": "signature_delta", "signature": signature},
+    ),
+    st.lists(TEXTS, max_size=3),
+    st.text("abcXYZ+/=", min_size=1, max_size=30),
+)
+HIDDEN = st.builds(
+    lambda data: ({"type": "redacted_thinking", "data": data},),
+    st.text("abcXYZ+/=", min_size=1, max_size=30),
+)
+MADE = st.builds(
+    lambda name, arguments, whole: (
+        {
+            "type": "tool_use",
+            "name": name,
+            "input": json.loads(arguments) if whole else {},
+        },
+        *(() if whole else ({"type": "input_json_delta", "partial_json": arguments},)),
+    ),
+    NAMES,
+    ARGUMENTS,
+    st.booleans(),
+)
+SERVED = st.just(
+    (
+        {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {}},
+        {"type": "input_json_delta", "partial_json": '{"query": "x'},
+    )
+)
+ANY_BLOCKS = st.lists(TEXT | THOUGHT | HIDDEN | MADE | SERVED, max_size=7)
+
+
+def as_events(blocks: list[tuple[Json, ...]]) -> list[Json]:
+    events: list[Json] = []
+    for index, (start, *deltas) in enumerate(blocks):
+        own = {"id": f"toolu_{index}"} if start["type"] == "tool_use" else {}
+        events += block(index, {**start, **own}, *deltas)
+    return events
+
+
+@EXAMPLES
+@given(
+    blocks=ANY_BLOCKS,
+    usage=st.fixed_dictionaries(
+        {},
+        optional={
+            "input_tokens": st.integers(1, 99),
+            "cache_read_input_tokens": st.integers(0, 99),
+            "cache_creation_input_tokens": st.integers(0, 99),
+            "output_tokens_details": st.just({"thinking_tokens": 2}),
+        },
+    ),
+)
+async def test_both_read_blocks_of_every_kind_in_any_order(
+    blocks: list[tuple[Json, ...]],
+    usage: Mapping[str, Any],
+    server: LlmServer,
+    client: AsyncAnthropic,
+    provider: Streaming,
+) -> None:
+    reason = "tool_use" if any(b[0]["type"] == "tool_use" for b in blocks) else "end_turn"
+    turn = Turn(events=[started(), *as_events(blocks), *ended(reason, **usage)], delay=None)
+    server.script(turn, turn)
+    await both_agree(provider, client)
+
+
+@EXAMPLES
+@given(blocks=ANY_BLOCKS)
+async def test_thinking_comes_back_as_the_vendor_s_client_would_send_it(
+    blocks: list[tuple[Json, ...]], server: LlmServer, client: AsyncAnthropic, provider: Streaming
+) -> None:
+    turn = Turn(events=[started(), *as_events(blocks), *ended()], delay=None)
+    server.script(turn, turn)
+    events = [event async for event in provider.stream(REQUEST)]
+    reading = await our_reading_of(events)
+    theirs = [plain(part.to_dict()) for part in (await their_message(client)).content]
+    theirs = [part for part in theirs if part.get("text", "x").strip() and part["type"] in PLAIN]
+    state = next((event.state for event in events if isinstance(event, StateKept)), None)
+    said = replace(reading, provider_state=state)
+    results = [Message(role="tool", content="1", tool_call_id=c.id) for c in said.tool_calls]
+    history = [Message(role="user", content="hi"), said, *results]
+    request = ChatRequest(messages=[*history, Message(role="user", content="go on")])
+    written = messages_request(request, provider.config, model_hints(MODEL)).body
+    ours = [turn["content"] for turn in written["messages"] if turn["role"] == "assistant"]
+    blank = not said.content.strip() and not said.tool_calls
+    if blank:
+        assert ours == []
+    elif theirs[-1]["type"] in ("thinking", "redacted_thinking"):
+        assert ours == [[part for part in theirs if part["type"] in ("text", "tool_use")]] or merged
+    else:
+        assert ours == [theirs]
+
+
+class Weather(BaseModel):
+    city: str
