@@ -9,7 +9,7 @@ from contextlib import aclosing
 from octo_lab.core.errors import BadRequest, Unavailable
 from octo_lab.core.messages import ChatRequest
 from octo_lab.core.stream import Remarked, StreamEvent
-from octo_lab.llm.errors import shown
+from octo_lab.llm.errors import error_from_text, shown
 from octo_lab.llm.hints import model_hints
 from octo_lab.llm.http import HttpCall, HttpReply
 from octo_lab.llm.provider import Events
@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 # How long usage, the last event and the end of the body may still take after the answer is whole.
 TAIL_SECONDS = 2.0
 MAX_JSON = 8_388_608
+MAX_HEAD = 2000
 _WHOLE_ADDRESS = ("/chat/completions", "/responses", "/messages", "/models")
 
 
@@ -69,17 +70,20 @@ class Streaming:
     async def _answer(self, trial: Trial) -> AsyncGenerator[list[StreamEvent], None]:
         """The events of one answer, as they come together."""
         reader = self.wire.read(trial.request, self.config)
+        head = bytearray()
         async with self.config.http.stream(self._call(trial)) as reply:
             if "json" in reply.content_type:
                 yield await self._whole(reply, reader)
             else:
                 async for part in reply.parts:
+                    if not reader.begun and len(head) < MAX_HEAD:
+                        head += part
                     yield reader.feed(part)
                     if reader.whole:
                         break
                 for part in await reply.rest(TAIL_SECONDS):
                     yield reader.feed(part)
-            events = self._close(reader, reply)
+            events = self._close(reader, reply, bytes(head))
         yield events
 
     def _call(self, trial: Trial) -> HttpCall:
@@ -105,7 +109,10 @@ class Streaming:
             return reader.read_whole(bytes(body))
         return reader.feed(bytes(body))
 
-    def _close(self, reader: AnswerReader, reply: HttpReply) -> list[StreamEvent]:
+    def _close(self, reader: AnswerReader, reply: HttpReply, head: bytes) -> list[StreamEvent]:
+        said = "" if reader.begun else head.decode("utf-8", "replace")
+        if refused := error_from_text(self.name, said, self.config.api_key):
+            raise refused
         if not reader.begun and "event-stream" in reply.content_type:
             raise Unavailable(
                 f"{self.name!r} ended its answer before it began",
