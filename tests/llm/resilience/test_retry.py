@@ -1,12 +1,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import aclosing
 
 import pytest
 
-from octo_lab.core.errors import AuthRejected, OctoError, RateLimited, StreamCut, Unavailable
-from octo_lab.core.messages import ChatRequest, Message
-from octo_lab.core.stream import Done, StreamEvent, TextDelta
+from octo_lab.core.errors import (
+    AuthRejected,
+    OctoError,
+    QuotaExceeded,
+    RateLimited,
+    StreamCut,
+    TimedOut,
+    Unavailable,
+)
+from octo_lab.core.messages import ChatRequest, Message, Usage
+from octo_lab.core.stream import Done, Remarked, StreamEvent, TextDelta, UsageReported
 from octo_lab.llm.provider import Events, collect
 from octo_lab.llm.resilience.retry import Retrying, RetryPolicy
 
@@ -97,3 +106,48 @@ def test_clients_that_failed_together_are_spread() -> None:
     assert [policy.delay(2, chance) for chance in (0.0, 0.5)] == [0.0, 2.0]
     assert [policy.delay(0, chance, 3.0) for chance in (0.0, 0.5)] == [3.0, 3.5]
     assert RetryPolicy(max_retries=99).delay(50, 1.0) == 60.0
+
+
+async def test_a_wait_that_a_person_notices_is_remarked() -> None:
+    provider, _ = retrying(
+        [RateLimited("slow down", retry_after=7.0)], [Unavailable("'x' answered 500: oh")], HI
+    )
+    async with aclosing(provider.stream(REQUEST)) as events:
+        told = [event.text async for event in events if isinstance(event, Remarked)]
+    assert told == [
+        "played/m: rate limited; asking again in 8 s",
+        "played/m: 'x' answered 500: oh; asking again in 2 s",
+    ]
+
+
+async def test_a_short_wait_is_not_remarked() -> None:
+    provider, sleep = retrying([Unavailable("1")], HI, chance=lambda: 0.5)
+    async with aclosing(provider.stream(REQUEST)) as events:
+        assert [event async for event in events] == HI
+    assert sleep.seconds == [0.5]
+
+
+async def test_what_was_spent_and_remarked_is_not_yet_an_answer() -> None:
+    spent: Script = [Remarked("one moment"), UsageReported(Usage(requests=1)), StreamCut("cut")]
+    provider, _ = retrying(spent, HI)
+    message, usage = await collect(provider.stream(REQUEST))
+    assert (message.content, usage.requests) == ("hi", 1)
+
+
+async def test_silence_is_not_waited_for_again() -> None:
+    provider, sleep = retrying([TimedOut("silent")], HI)
+    with pytest.raises(TimedOut):
+        await collect(provider.stream(REQUEST))
+    assert sleep.seconds == []
+
+
+async def test_no_credit_is_asked_for_once() -> None:
+    provider, sleep = retrying([QuotaExceeded("arrears")], HI)
+    with pytest.raises(QuotaExceeded):
+        await collect(provider.stream(REQUEST))
+    assert sleep.seconds == []
+
+
+def test_all_waits_together_stay_within_the_budget() -> None:
+    policy = RetryPolicy(budget=10.0)
+    assert [policy.delay(1, 0.0, 3.0, waited) for waited in (0.0, 7.0, 7.5)] == [3.0, 3.0, None]
