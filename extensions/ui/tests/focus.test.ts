@@ -3,6 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import type { Channel } from "../src/protocol/link";
 import type { Turn as Snapshot } from "../src/protocol/types";
 import Turn from "../src/turn/Turn.svelte";
+import { USAGE } from "./usage";
 
 const RUNNING: Snapshot = {
   turn_id: "t",
@@ -13,7 +14,7 @@ const RUNNING: Snapshot = {
   revision: 1,
   state: "running",
   model: "m",
-  usage: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, requests: 0 },
+  usage: USAGE,
   seconds: null,
   blocks: [],
 };

@@ -3,8 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import Chat from "../src/chat/Chat.svelte";
 import type { Channel, ChannelEvent } from "../src/protocol/link";
 import type { Block, Frame, Reply, Turn } from "../src/protocol/types";
-
-const USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, requests: 0 };
+import { USAGE } from "./usage";
 
 function turn(id: string, blocks: Block[] = [], over: Partial<Turn> = {}): Turn {
   const head = { revision: 1, state: "completed" as const, model: "m", usage: USAGE, seconds: 1 };

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EMPTY, receive, restore } from "../src/protocol/conversation";
 import { applyPatch, later } from "../src/protocol/reduce";
 import type { Block, Op, PatchFrame, Turn } from "../src/protocol/types";
-
-const USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, requests: 0 };
+import { USAGE } from "./usage";
 
 function turn(revision: number, blocks: Block[], over: Partial<Turn> = {}): Turn {
   return {

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { markdownHtml } from "../src/text/markdown";
 import { formulaAt } from "../src/text/math";
 import { finishedUpTo } from "../src/text/split";
-import { gistOf } from "../src/text/words";
-import type { ToolBlock } from "../src/protocol/types";
+import { costText, footerOf, gistOf } from "../src/text/words";
+import type { ToolBlock, Turn } from "../src/protocol/types";
+import { USAGE } from "./usage";
 
 const LONG = [
   "# Title\n\nFirst paragraph\nof two lines.\n\n- a\n- b\n\n  still b\n\n- c\n\nAfter the list.\n\n",
@@ -96,5 +97,29 @@ describe("the line that tells what a call does", () => {
 
   it("names the arguments of other tools", () => {
     expect(gist({ path: "a.txt", limit: 3 })).toBe('path="a.txt", limit=3');
+  });
+});
+
+describe("what a turn cost", () => {
+  it.each([
+    [0, 0, 2, ""],
+    [0.0042, 2, 2, "$0.0042"],
+    [0.00001, 1, 1, "<$0.0001"],
+    [0, 1, 1, "$0"],
+    [1234.5, 1, 1, "$1,234.50"],
+    [0.0042, 1, 2, "at least $0.0042"],
+    [0.00001, 1, 2, ""],
+  ])("is shown as far as it is known: %d of %d of %d", (cost, priced, requests, text) => {
+    expect(costText({ ...USAGE, cost, priced, requests })).toBe(text);
+  });
+
+  it("stands in the footer between tokens and time", () => {
+    const usage = { ...USAGE, input_tokens: 1200, output_tokens: 5, requests: 1 };
+    const turn = { model: "m", seconds: 2, usage } as Turn;
+    expect(footerOf(turn)).toBe("m · 1,200 tokens in · 5 out · 2.0 s");
+    const priced = { ...usage, cost: 0.5, priced: 1 };
+    expect(footerOf({ ...turn, usage: priced })).toBe(
+      "m · 1,200 tokens in · 5 out · $0.5000 · 2.0 s",
+    );
   });
 });

@@ -52,7 +52,12 @@ export interface Usage {
   input_tokens: number;
   output_tokens: number;
   cached_tokens: number;
+  written_tokens: number;
+  reasoning_tokens: number;
   requests: number;
+  /** US dollars, of the `priced` ones of the `requests`. */
+  cost: number;
+  priced: number;
 }
 export interface TurnHead {
   revision: number;

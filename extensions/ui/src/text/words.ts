@@ -106,7 +106,29 @@ export function footerOf(turn: Turn): string {
 
 function usageParts(usage: Usage): string[] {
   if (!usage.input_tokens && !usage.output_tokens) return [];
-  return [`${count(usage.input_tokens)} tokens in`, `${count(usage.output_tokens)} out`];
+  return [
+    `${count(usage.input_tokens)} tokens in`,
+    `${count(usage.output_tokens)} out`,
+    costText(usage),
+  ];
+}
+
+const SMALLEST = 0.0001;
+
+/** What is known of a cost: all of it, "at least" a part, or nothing, which is "". */
+export function costText(usage: Usage): string {
+  if (!usage.priced) return "";
+  const whole = usage.priced === usage.requests;
+  if (!whole && usage.cost < SMALLEST) return "";
+  return `${whole ? "" : "at least "}${dollarsText(usage.cost)}`;
+}
+
+function dollarsText(amount: number): string {
+  if (amount <= 0) return "$0";
+  if (amount < SMALLEST) return `<$${SMALLEST}`;
+  const digits = amount < 1 ? 4 : 2;
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return `$${amount.toLocaleString("en-US", options)}`;
 }
 
 export function count(value: number): string {
