@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -15,9 +15,8 @@ from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import CassetteHeader
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.http import ModelHttp
-from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.metering.cost import Priced
-from octo_lab.llm.metering.pricing import PRICES, Price
+from octo_lab.llm.metering.pricing import PRICES
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers import (
@@ -42,18 +41,31 @@ from octo_lab.llm.providers import (
 )
 from octo_lab.llm.resilience.retry import Retrying, RetryPolicy
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.setup import (
+    NOTHING_KNOWN,
+    ModelFacts,
+    ModelSetup,
+    ProviderFacts,
+    model_facts,
+)
 from octo_lab.llm.wires.chat.wire import CHAT
 from octo_lab.llm.wires.dialects import DIALECTS, speaks
 
 __all__ = [
     "BUILTIN",
+    "NOTHING_KNOWN",
+    "Chooser",
     "ModelChoice",
+    "ModelFacts",
     "ModelSetup",
     "ProviderConfig",
     "ProviderEntry",
     "ProviderFacts",
     "builtin_providers",
+    "connected_providers",
+    "model_facts",
     "open_model",
+    "provider_choice",
     "replay_model",
     "resolve_model",
 ]
@@ -85,70 +97,6 @@ OFFLINE_NOTE = (
 )
 _REPLAY_URL = "http://cassette.invalid/v1"
 Chooser = Literal["name", "config", "provider", "server", "default"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderFacts:
-    """What the user configured of one provider; what is blank comes from its entry."""
-
-    base_url: str = ""
-    api_key: Secret | None = None
-    default_model: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFacts:
-    """What the user knows of one model; prices in US dollars per million tokens."""
-
-    hints: tuple[tuple[str, bool | str], ...] = ()
-    context_window: int | None = None
-    max_output: int | None = None
-    price_in: float | None = None
-    price_out: float | None = None
-
-    @property
-    def price(self) -> Price | None:
-        """The user's own price, when both halves of it are given."""
-        if self.price_in is None or self.price_out is None:
-            return None
-        return Price(input=self.price_in, output=self.price_out)
-
-
-NOTHING_KNOWN: Mapping[str, ModelFacts] = {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSetup:
-    """What a choice of model depends on; ``model`` is the configured one.
-
-    ``sources`` names the file of each configured key, ``variables`` that of each variable that
-    came from a ``.env`` file; what a source is not known of came from elsewhere. ``found`` are
-    the base URLs of servers that were found running on this machine, by provider.
-    """
-
-    http: ModelHttp
-    model: str | None = None
-    providers: Mapping[str, ProviderFacts] = field(default_factory=dict)
-    models: Mapping[str, ModelFacts] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
-    sources: Mapping[str, str] = field(default_factory=dict)
-    variables: Mapping[str, str] = field(default_factory=dict)
-    found: Mapping[str, str] = field(default_factory=dict)
-    local: LocalPolicy = LocalPolicy()
-
-    def spelled(self, entry: ProviderEntry) -> str:
-        """The key under which the user configured a provider: its name or an alias, in any case."""
-        names = (entry.name.lower(), *entry.aliases)
-        keys = (key for key in self.providers if key.lower() in names)
-        return entry.name if entry.name in self.providers else next(keys, entry.name)
-
-    def facts(self, entry: ProviderEntry) -> ProviderFacts:
-        return self.providers.get(self.spelled(entry)) or ProviderFacts()
-
-    def variable(self, names: Iterable[str]) -> tuple[str, str]:
-        """The first of these variables that is set, and its value; ('', '') when none is."""
-        values = ((name, self.environ.get(name, "").strip()) for name in names if name)
-        return next((found for found in values if found[1]), ("", ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,8 +177,8 @@ def connected_providers(
     entries = _entries(setup, registry)
     configured = [entry for name in setup.providers if (entry := _find(name, entries))]
     ordered = {entry.name: entry for entry in (*configured, *entries)}
-    connected = [entry for entry in ordered.values() if _connected(entry, setup)]
-    return sorted(connected, key=lambda entry: not _chosen(entry, setup))
+    connected = [entry for entry in ordered.values() if setup.connects(entry)]
+    return sorted(connected, key=lambda entry: not setup.chose(entry))
 
 
 def provider_choice(entry: ProviderEntry, setup: ModelSetup) -> ModelChoice:
@@ -280,9 +228,9 @@ def _named(
     host = _any_server(entries, setup)  # a server of one's own may serve any name
     if entry is not None:
         theirs = slash and head.lower() != entry.name.lower()  # "qwen/…" may be a whole name
-        return (host, wanted) if host and theirs and not _connected(entry, setup) else (entry, tail)
+        return (host, wanted) if host and theirs and not setup.connects(entry) else (entry, tail)
     detected = None if slash else _detect(wanted, entries)
-    if detected is not None and (host is None or _connected(detected, setup)):
+    if detected is not None and (host is None or setup.connects(detected)):
         return detected, wanted
     if host is not None:
         return host, wanted
@@ -303,7 +251,7 @@ def _detect(model: str, entries: list[ProviderEntry]) -> ProviderEntry | None:
 
 def _any_server(entries: list[ProviderEntry], setup: ModelSetup) -> ProviderEntry | None:
     """The one provider whose base URL the user gave, if it is only one."""
-    own = [entry for entry in entries if _own_url(entry, setup)]
+    own = [entry for entry in entries if setup.base_url(entry)]
     return own[0] if len(own) == 1 else None
 
 
@@ -326,8 +274,8 @@ def _choice(
     facts = setup.facts(entry)
     if not model:
         by = "provider" if facts.default_model else "default"
-    own = _own_url(entry, setup)
-    key = _key(entry, setup)
+    own = setup.base_url(entry)
+    key = setup.key(entry)
     if key is None and entry.dummy_key:
         key = Secret(entry.dummy_key)
     if entry.base_url_env and not (own or entry.base_url):
@@ -336,9 +284,10 @@ def _choice(
             hint=f"set {entry.base_url_env}, or providers.{entry.name}.base_url in the config",
         )
     if entry.needs_key and not (key or own):
+        variable = f"{entry.api_key_envs[0]}, or " if entry.api_key_envs else ""
         raise ConfigError(
             f"No key for {entry.name!r}",
-            hint=f"set {entry.api_key_envs[0]}, or providers.{entry.name}.api_key in the config",
+            hint=f"set {variable}providers.{entry.name}.api_key in the config",
         )
     model = model or facts.default_model or entry.default_model
     if entry.name == local.NAME:
@@ -367,32 +316,3 @@ def _of_model(
 
 def _official(entry: ProviderEntry, base_url: str) -> bool:
     return entry.needs_key and urlsplit(base_url).hostname == urlsplit(entry.base_url).hostname
-
-
-def model_facts(provider: str, model: str, models: Mapping[str, ModelFacts]) -> ModelFacts:
-    """What the user said of a model, by ``provider/model`` before the bare name."""
-    return models.get(f"{provider}/{model}") or models.get(model) or ModelFacts()
-
-
-def _connected(entry: ProviderEntry, setup: ModelSetup) -> bool:
-    return _chosen(entry, setup) or entry.name in setup.found
-
-
-def _chosen(entry: ProviderEntry, setup: ModelSetup) -> bool:
-    """Whether the user connected it, by a base URL, a key, or a default model where these do."""
-    facts = setup.facts(entry)
-    if facts.base_url or setup.variable((entry.base_url_env,))[1]:
-        return True
-    if entry.needs_key:
-        return bool(_key(entry, setup))
-    return bool(facts.default_model and (entry.base_url or entry.create))
-
-
-def _own_url(entry: ProviderEntry, setup: ModelSetup) -> str:
-    named = setup.facts(entry).base_url or setup.variable((entry.base_url_env,))[1]
-    return named or setup.found.get(entry.name, "")
-
-
-def _key(entry: ProviderEntry, setup: ModelSetup) -> Secret | None:
-    value = setup.variable(entry.api_key_envs)[1]
-    return setup.facts(entry).api_key or (Secret(value) if value else None)
