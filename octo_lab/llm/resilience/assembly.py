@@ -14,6 +14,7 @@ from octo_lab.llm.resilience.circuit import Clock
 from octo_lab.llm.resilience.failover import Chained
 from octo_lab.llm.resilience.fallback import FallingBack
 from octo_lab.llm.resilience.plan import RoutingPlan
+from octo_lab.llm.resilience.policy import Mode
 from octo_lab.llm.resilience.responsiveness import Responsive
 from octo_lab.llm.resilience.router import ModelRouter, SubModel
 from octo_lab.llm.resilience.scores import scores
@@ -22,6 +23,11 @@ from octo_lab.llm.resilience.slot import Slot
 
 class Routed(Provider, Protocol):
     """A provider that holds several and measures them."""
+
+    @property
+    def mode(self) -> Mode:
+        """How they share the work at the moment."""
+        ...
 
     def metrics(self) -> tuple[SlotInfo, ...]:
         """How each does, in the order of preference."""

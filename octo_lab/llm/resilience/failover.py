@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest
 from octo_lab.llm.provider import Events
-from octo_lab.llm.resilience.policy import Patience
+from octo_lab.llm.resilience.policy import Mode, Patience
 from octo_lab.llm.resilience.relay import relay
 from octo_lab.llm.resilience.slot import Slot, in_order
 
@@ -30,6 +30,10 @@ class Chained:
     @property
     def model(self) -> str:
         return self.slots[0].provider.model
+
+    @property
+    def mode(self) -> Mode:
+        return "off"
 
     def stream(self, request: ChatRequest) -> Events:
         return relay(request, self._choose, self._patience)

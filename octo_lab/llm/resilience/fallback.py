@@ -9,7 +9,7 @@ from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest
 from octo_lab.llm.provider import Events
 from octo_lab.llm.resilience.failures import blames
-from octo_lab.llm.resilience.policy import Patience
+from octo_lab.llm.resilience.policy import Mode, Patience
 from octo_lab.llm.resilience.relay import Failure, relay
 from octo_lab.llm.resilience.router import ModelRouter, SubModel
 from octo_lab.llm.resilience.slot import Slot
@@ -34,6 +34,10 @@ class FallingBack:
     @property
     def model(self) -> str:
         return self._primary.slot.provider.model
+
+    @property
+    def mode(self) -> Mode:
+        return "off"
 
     def stream(self, request: ChatRequest) -> Events:
         choose = partial(self._choose, request.max_tokens or 0)

@@ -16,6 +16,7 @@ from octo_lab.llm.provider import Events
 from octo_lab.llm.resilience.adaptive import Adaptive
 from octo_lab.llm.resilience.begun import begins
 from octo_lab.llm.resilience.circuit import Clock
+from octo_lab.llm.resilience.policy import Mode
 
 SLOW = "⚡ Answers have become slow: two models are asked at once now, the first to begin answers"
 PROMPT = "⚡ Answers are prompt again: one model is asked at a time"
@@ -118,6 +119,10 @@ class Responsive:
     @property
     def model(self) -> str:
         return self.router.model
+
+    @property
+    def mode(self) -> Mode:
+        return self.router.mode
 
     def metrics(self) -> tuple[SlotInfo, ...]:
         return self.router.metrics()
