@@ -23,6 +23,11 @@ class ModelDesk:
         server = self._server
         return server is not None and server.spec == spec and server.alive
 
+    @property
+    def server(self) -> LlamaProcess | None:
+        """The one that runs, if any."""
+        return self._server
+
     @asynccontextmanager
     async def serving(self, spec: ModelSpec) -> AsyncGenerator[LlamaProcess]:
         """The server of this model, loaded if it is not; it stays until the context is left.

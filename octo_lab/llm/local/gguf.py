@@ -61,9 +61,7 @@ def _context(file: BinaryIO) -> int:
         for _ in range(min(pairs, MAX_PAIRS)):
             key = _text(file)
             (kind,) = struct.unpack("<I", file.read(4))
-            if kind == _LIST:
-                return 0
-            value = _text(file) if kind == _TEXT else _number(file, kind)
+            value = _value(file, kind)
             if key.endswith(b".context_length") and isinstance(value, int):
                 return max(value, 0)
     except (struct.error, KeyError, ValueError):
@@ -71,11 +69,34 @@ def _context(file: BinaryIO) -> int:
     return 0
 
 
+def _value(file: BinaryIO, kind: int) -> object:
+    if kind == _TEXT:
+        return _text(file)
+    if kind != _LIST:
+        return _number(file, kind)
+    (of, count) = struct.unpack("<IQ", file.read(12))
+    if of == _TEXT:
+        for _ in range(min(count, MAX_HEAD)):
+            _text(file)
+    else:
+        _skip(file, count * struct.calcsize(f"<{_NUMBERS[of]}"))
+    return None
+
+
+def _skip(file: BinaryIO, size: int) -> None:
+    if file.tell() + size > MAX_HEAD:
+        raise ValueError("too long")
+    file.seek(size, 1)
+
+
 def _text(file: BinaryIO) -> bytes:
     (length,) = struct.unpack("<Q", file.read(8))
     if file.tell() + length > MAX_HEAD:
         raise ValueError("too long")
-    return file.read(length)
+    text = file.read(length)
+    if len(text) < length:
+        raise ValueError("the file ends")
+    return text
 
 
 def _number(file: BinaryIO, kind: int) -> int | float:

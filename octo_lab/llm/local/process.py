@@ -92,6 +92,11 @@ class LlamaProcess:
             await self.aclose()
             raise self._failed(answer.get("error", ""))
 
+    def kill(self) -> None:
+        """End it at once."""
+        if self._process is not None:
+            self._process.kill()
+
     async def aclose(self) -> None:
         if self._process is not None:
             with anyio.CancelScope(shield=True):
@@ -126,7 +131,7 @@ class LlamaProcess:
     def _end(self) -> None:
         process = self._process
         assert process is not None
-        process.kill()
+        self.kill()
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_SECONDS)
         for pipe in (process.stdin, process.stdout):
