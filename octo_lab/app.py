@@ -35,9 +35,10 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
 from octo_lab.core.registry import Registry
 from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.plugins import plugin_providers
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.proxies import Proxies
-from octo_lab.llm.registry import ModelSetup, builtin_providers
+from octo_lab.llm.registry import BUILTIN, ModelSetup
 from octo_lab.security.logs import LOG_FILE, log_file
 from octo_lab.security.redact import Secrets
 from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
@@ -162,7 +163,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         shows = await stack.enter_async_context(stage(SHOW_GRACE))
         lanes = await stack.enter_async_context(stage())
         tools = Registry("tool", (*builtin_tools(), *await _plugins(), *setup.tools))
-        models = OneModel(setup.provider) if setup.provider else _configured(setup, http)
+        models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
         policy, approvals = _ask_policy(setup), ApprovalDesk(_approval_policy(setup))
         parts = TurnParts(
             database=database,
@@ -271,8 +272,12 @@ async def _plugins() -> tuple[Tool, ...]:
     return loaded.tools
 
 
-def _configured(setup: Setup, http: ModelHttp) -> ConfiguredModels:
-    return ConfiguredModels(_model_setup(setup, http), builtin_providers())
+async def _configured(setup: Setup, http: ModelHttp) -> ConfiguredModels:
+    loaded = await anyio.to_thread.run_sync(plugin_providers, BUILTIN)
+    for problem in loaded.problems:
+        logger.warning("%s", problem)
+    providers = Registry("provider", (*BUILTIN, *loaded.providers))
+    return ConfiguredModels(_model_setup(setup, http), providers)
 
 
 def _model_setup(setup: Setup, http: ModelHttp) -> ModelSetup:

@@ -37,6 +37,11 @@ class ProviderEntry:
     prefixes: tuple[str, ...] = ()
     needs_key: bool = True
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be called, in lower case."""
+        return (self.name.lower(), *(alias.lower() for alias in self.aliases))
+
     def spoken(self, config: ProviderConfig) -> Wire | None:
         """The dialect the model is asked in; None where nothing goes over a network."""
         return self.wire_for(config) if self.wire_for else self.wire

@@ -30,7 +30,7 @@ def plugin_providers(
     An entry point names a ``ProviderEntry`` or a sequence of them. One that fails to load, or
     takes a name or alias of another provider, is reported and left out.
     """
-    taken = {name for entry in builtin for name in _names(entry)}
+    taken = {name for entry in builtin for name in entry.names}
     providers: list[ProviderEntry] = []
     problems: list[str] = []
     for entry in entry_points(group=GROUP) if entries is None else entries:
@@ -39,17 +39,13 @@ def plugin_providers(
             problems.append(loaded)
             continue
         for provider in loaded:
-            clash = sorted(_names(provider) & taken)
+            clash = sorted(taken.intersection(provider.names))
             if clash:
                 problems.append(_left_out(provider, entry.name, clash[0]))
                 continue
-            taken |= _names(provider)
+            taken.update(provider.names)
             providers.append(provider)
     return LoadedProviders(providers=tuple(providers), problems=tuple(problems))
-
-
-def _names(entry: ProviderEntry) -> set[str]:
-    return {entry.name.lower(), *(alias.lower() for alias in entry.aliases)}
 
 
 def _left_out(provider: ProviderEntry, plugin: str, name: str) -> str:

@@ -208,7 +208,7 @@ def _entries(setup: ModelSetup, registry: Registry[ProviderEntry]) -> list[Provi
 
 def _configured(setup: ModelSetup, registry: Registry[ProviderEntry]) -> Iterator[ProviderEntry]:
     """Providers that only the user knows: any OpenAI-compatible server, by its base URL."""
-    known = {name for entry in registry for name in (entry.name, *entry.aliases)}
+    known = {name for entry in registry for name in entry.names}
     for name, facts in setup.providers.items():
         if name.lower() in known:
             continue
@@ -239,7 +239,7 @@ def _named(
 
 def _find(name: str, entries: Iterable[ProviderEntry]) -> ProviderEntry | None:
     low = name.lower()
-    return next((e for e in entries if low == e.name.lower() or low in e.aliases), None)
+    return next((e for e in entries if low in e.names), None)
 
 
 def _detect(model: str, entries: list[ProviderEntry]) -> ProviderEntry | None:

@@ -63,7 +63,7 @@ class ModelSetup:
 
     def spelled(self, entry: ProviderEntry) -> str:
         """The key under which the user configured a provider: its name or an alias, in any case."""
-        names = (entry.name.lower(), *entry.aliases)
+        names = entry.names
         keys = (key for key in self.providers if key.lower() in names)
         return entry.name if entry.name in self.providers else next(keys, entry.name)
 
@@ -85,7 +85,7 @@ class ModelSetup:
         return self.facts(entry).api_key or (Secret(value) if value else None)
 
     def chose(self, entry: ProviderEntry) -> bool:
-        """Whether the user connected it: by a base URL, a key, or just a model where that will do."""
+        """Whether the user connected it: by a base URL, a key, or a model where that will do."""
         facts = self.facts(entry)
         if facts.base_url or self.variable((entry.base_url_env,))[1]:
             return True
