@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+_NUMBERS = ("index", "output_index")
 Edit = Callable[[list[bytes]], list[bytes]]
 
 
@@ -60,7 +61,7 @@ def garbled(data: bytes) -> Edit:
 
 
 def misnumbered(index: object) -> Edit:
-    """Every index in every event is this one."""
+    """Every index of an item or a call, but not of a whole answer, is this one."""
 
     def edit(pieces: list[bytes]) -> list[bytes]:
         return [_with_index(piece, index) for piece in pieces]
@@ -79,8 +80,9 @@ def _with_index(piece: bytes, index: object) -> bytes:
 
 def _renumbered(value: Any, index: object) -> Any:
     if isinstance(value, dict):
+        numbers = () if "finish_reason" in value or "finishReason" in value else _NUMBERS
         return {
-            name: index if name.endswith("index") else _renumbered(held, index)
+            name: index if name in numbers else _renumbered(held, index)
             for name, held in value.items()
         }
     return [_renumbered(item, index) for item in value] if isinstance(value, list) else value
