@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import anthropic
+import httpx2
 import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types import Message as TheirMessage
@@ -17,9 +18,9 @@ from pydantic import BaseModel, TypeAdapter
 
 from octo_lab.core.errors import ProviderError
 from octo_lab.core.messages import ChatRequest, Message, ProviderState, ToolCall, Usage
-from octo_lab.core.stream import ReasoningDelta, StateKept, TextDelta
 from octo_lab.llm.hints import model_hints
 from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.provider import collect
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.wires.anthropic.request import VERSION, messages_request
 from octo_lab.llm.wires.anthropic.validate import request_problem
@@ -238,32 +239,184 @@ async def test_both_read_blocks_of_every_kind_in_any_order(
     await both_agree(provider, client)
 
 
+PLAIN = ("text", "thinking", "redacted_thinking", "tool_use")
+SPOKEN = ({"type": "text", "text": "done"},)
+
+
 @EXAMPLES
 @given(blocks=ANY_BLOCKS)
-async def test_thinking_comes_back_as_the_vendor_s_client_would_send_it(
+async def test_thinking_goes_back_as_the_vendor_s_client_would_send_it(
     blocks: list[tuple[Json, ...]], server: LlmServer, client: AsyncAnthropic, provider: Streaming
 ) -> None:
-    turn = Turn(events=[started(), *as_events(blocks), *ended()], delay=None)
+    turn = Turn(events=[started(), *as_events([*blocks, SPOKEN]), *ended()], delay=None)
     server.script(turn, turn)
-    events = [event async for event in provider.stream(REQUEST)]
-    reading = await our_reading_of(events)
-    theirs = [plain(part.to_dict()) for part in (await their_message(client)).content]
-    theirs = [part for part in theirs if part.get("text", "x").strip() and part["type"] in PLAIN]
-    state = next((event.state for event in events if isinstance(event, StateKept)), None)
-    said = replace(reading, provider_state=state)
+    said, _ = await collect(provider.stream(REQUEST))
+    theirs = [_plain(part.to_dict()) for part in (await their_message(client)).content]
+    theirs = [part for part in theirs if part["type"] in PLAIN and part.get("text", "x").strip()]
+    if not said.provider_state:
+        return
     results = [Message(role="tool", content="1", tool_call_id=c.id) for c in said.tool_calls]
     history = [Message(role="user", content="hi"), said, *results]
     request = ChatRequest(messages=[*history, Message(role="user", content="go on")])
-    written = messages_request(request, provider.config, model_hints(MODEL)).body
-    ours = [turn["content"] for turn in written["messages"] if turn["role"] == "assistant"]
-    blank = not said.content.strip() and not said.tool_calls
-    if blank:
-        assert ours == []
-    elif theirs[-1]["type"] in ("thinking", "redacted_thinking"):
-        assert ours == [[part for part in theirs if part["type"] in ("text", "tool_use")]] or merged
-    else:
-        assert ours == [theirs]
+    body = messages_request(request, provider.config, model_hints(MODEL)).body
+    assert [turn["content"] for turn in body["messages"] if turn["role"] == "assistant"] == [theirs]
+    assert request_problem(body) is None
+
+
+def _plain(block: dict[str, object]) -> dict[str, Any]:
+    """Without the fields that only the client's own types have."""
+    own = ("type", "text", "thinking", "signature", "data", "id", "name", "input")
+    return {name: value for name, value in block.items() if name in own}
+
+
+PIECES = WIRE.pieces(
+    Turn(reasoning=["hm"], text=["x"], calls=[Call(name="f", arguments='{"x": 1}')]),
+    {"model": MODEL},
+)
+UNTIL_ITS_END = len(b"".join(PIECES[:-2]))  # all but the stop reason and message_stop
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn(text=["hello"], finish="", done=False),
+        Turn(text=["I"], finish="refusal"),
+        Turn(events=[started(), {"type": "error", "error": {"type": "overloaded_error"}}]),
+        Turn(events=[]),
+        Turn(raw=b"<html>busy</html>"),
+        Turn(raw=b"event: message_start\ndata: {not json}\n\n"),
+        Turn(status=400, message="bad"),
+        Turn(status=401, message="who?"),
+        Turn(status=429, message="slow down"),
+        Turn(status=500, message="oops"),
+        Turn(status=529, message="Overloaded"),
+    ],
+    ids=lambda turn: str(turn.finish or turn.status),
+)
+async def test_both_fail(
+    turn: Turn, server: LlmServer, client: AsyncAnthropic, provider: Streaming
+) -> None:
+    server.script(turn, turn)
+    with pytest.raises(ProviderError):
+        await our_reading(provider, REQUEST)
+    with pytest.raises((anthropic.AnthropicError, AssertionError, ValueError, RuntimeError)):
+        await their_message(client)
+
+
+@pytest.mark.parametrize("cut", range(0, UNTIL_ITS_END, 97))
+async def test_an_answer_cut_before_its_end_is_an_error_for_both(
+    cut: int, server: LlmServer, client: AsyncAnthropic, provider: Streaming
+) -> None:
+    call = Call(name="f", arguments='{"x": 1}')
+    turn = Turn(reasoning=["hm"], text=["x"], calls=[call], cut=cut, delay=None)
+    server.script(turn, turn)
+    with pytest.raises(ProviderError):
+        await our_reading(provider, REQUEST)
+    with pytest.raises((anthropic.AnthropicError, AssertionError, httpx2.HTTPError)):
+        await their_message(client)
+
+
+STATES = st.none() | st.builds(
+    ProviderState,
+    provider=st.sampled_from(["anthropic", "openai"]),
+    model=st.sampled_from([*MODELS, "gpt-5"]),
+    blob=st.sampled_from(
+        [
+            "",
+            "{}",
+            "[null]",
+            '[{"type":"thinking","thinking":"hm","signature":"s"},null]',
+            '[{"type":"thinking","thinking":"","signature":"s"},1,null]',
+            '[{"type":"redacted_thinking","data":"d"},{"type":"thinking","thinking":"x"},2]',
+        ]
+    ),
+)
+
+
+@st.composite
+def asked(draw: st.DrawFn) -> ChatRequest:
+    """Requests whose messages have odd ids, private states of anybody, and failed calls."""
+    request = draw(requests())
+    messages = [
+        replace(
+            message,
+            outcome=draw(st.sampled_from(["ok", "error", "denied"])),
+            provider_state=draw(STATES) if message.role == "assistant" else None,
+        )
+        for message in request.messages
+    ]
+    odd = draw(st.sampled_from(["", "call.1:x", "\u00e4", "x" * 80]))
+    renamed = [
+        replace(
+            message,
+            tool_calls=tuple(replace(call, id=call.id + odd) for call in message.tool_calls),
+            tool_call_id=message.tool_call_id + odd if message.role == "tool" else "",
+        )
+        for message in messages
+    ]
+    return replace(request, messages=renamed)
+
+
+@settings(max_examples=150)
+@given(request=asked())
+@pytest.mark.parametrize("model", MODELS)
+def test_our_requests_fit_the_vendor_s_types_and_rules(model: str, request: ChatRequest) -> None:
+    config = ProviderConfig(name="anthropic", model=model, http=ModelHttp())
+    written = messages_request(request, config, model_hints(model))
+    assert request_problem(written.body, VERSION, written.betas) is None
+    # The newest types have no temperature: the version of the API we name has.
+    known = {name: value for name, value in written.body.items() if name != "temperature"}
+    if "thinking" in known:
+        thinking = known["thinking"]
+        known["thinking"] = {n: part for n, part in thinking.items() if n != "block_binding"}
+    assert as_typed(ASKED, known) == known
 
 
 class Weather(BaseModel):
     city: str
+
+
+async def test_the_vendor_s_client_can_use_our_server(
+    server: LlmServer, client: AsyncAnthropic
+) -> None:
+    server.script(says('{"city": ', '"Bonn"}'))
+    async with client.messages.stream(
+        model=MODEL,
+        max_tokens=2000,
+        system=[{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+        messages=[
+            {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}],
+            },
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "a", "content": "1"}],
+            },
+        ],
+        tools=[{"name": "f", "input_schema": {"type": "object"}}],
+        tool_choice={"type": "none"},
+        output_format=Weather,
+        stop_sequences=["END"],
+        thinking={"type": "adaptive"},
+    ) as stream:
+        message = await stream.get_final_message()
+    assert (message.parsed_output, server.refused) == (Weather(city="Bonn"), [])
+
+
+async def test_the_vendor_s_client_knows_our_server_s_errors(
+    server: LlmServer, client: AsyncAnthropic
+) -> None:
+    with pytest.raises(anthropic.BadRequestError) as caught:
+        await client.messages.create(
+            model=MODEL, max_tokens=1, messages=[{"role": "user", "content": " "}], stream=True
+        )
+    assert caught.value.type == "invalid_request_error"
+    assert caught.value.api_message == ("messages.0.content: text content blocks must be non-empty")
+
+
+async def test_the_vendor_s_client_lists_our_server_s_models(
+    server: LlmServer, client: AsyncAnthropic
+) -> None:
+    assert [model.id async for model in client.models.list()] == ["scripted"]
