@@ -164,6 +164,19 @@ def turns(
     )
 
 
+def in_utf8(body: bytes) -> bytes:
+    """The same stream of events, its JSON not in ASCII but as most servers write it."""
+    return b"\n".join(map(_line_in_utf8, body.split(b"\n")))
+
+
+def _line_in_utf8(line: bytes) -> bytes:
+    head, mark, data = line.partition(b"data: {")
+    if head or not mark:
+        return line
+    plain = json.dumps(json.loads(b"{" + data), ensure_ascii=False, separators=(",", ":"))
+    return b"data: " + plain.encode()
+
+
 _ANY_NAME = st.one_of(
     NAMES, st.sampled_from(["mcp.server/tool", "x" * 80, "9lives", "\u5de5\u5177"])
 )

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from openai import AsyncOpenAI
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
@@ -23,11 +25,19 @@ from octo_lab.llm.wires.streaming import Streaming
 from octo_lab.testing.llm_script import Call, Json, Turn, says
 from octo_lab.testing.llm_server import LlmServer
 from octo_lab.testing.wires.chat import WIRE
-from tests.llm.differential.differential import Reading, as_typed, our_reading, requests, turns
+from tests.llm.differential.differential import (
+    Reading,
+    as_typed,
+    in_utf8,
+    our_reading,
+    requests,
+    turns,
+)
 
 pytestmark = pytest.mark.anyio
 
 REQUEST = ChatRequest(messages=[Message(role="user", content="hi")])
+SENT = {"model": "gpt-4o", "stream_options": {"include_usage": True}}
 ASKED = TypeAdapter(CompletionCreateParamsStreaming)
 EXAMPLES = settings(
     max_examples=60,
@@ -92,10 +102,12 @@ def _usage(told: CompletionUsage) -> Usage:
 
 
 @EXAMPLES
-@given(turn=turns(finishes=(None, "length", "stop")))
+@given(turn=turns(finishes=(None, "length", "stop")), utf8=st.booleans())
 async def test_both_read_the_same_answer(
-    turn: Turn, server: LlmServer, client: AsyncOpenAI, provider: Streaming
+    turn: Turn, utf8: bool, server: LlmServer, client: AsyncOpenAI, provider: Streaming
 ) -> None:
+    if utf8:
+        turn = replace(turn, raw=in_utf8(b"".join(WIRE.pieces(turn, SENT))))
     server.script(turn, turn)
     assert await our_reading(provider, REQUEST) == await their_reading(client)
     assert server.refused == []

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from openai import AsyncOpenAI
 from openai.types.responses import Response, ResponseFunctionToolCall, ResponseReasoningItem
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
@@ -23,12 +25,20 @@ from octo_lab.llm.wires.streaming import Streaming
 from octo_lab.testing.llm_script import Call, Turn, says
 from octo_lab.testing.llm_server import LlmServer
 from octo_lab.testing.wires.responses import WIRE
-from tests.llm.differential.differential import Reading, as_typed, our_reading, requests, turns
+from tests.llm.differential.differential import (
+    Reading,
+    as_typed,
+    in_utf8,
+    our_reading,
+    requests,
+    turns,
+)
 
 pytestmark = pytest.mark.anyio
 
 MODEL = "o3"
 REQUEST = ChatRequest(messages=[Message(role="user", content="hi")])
+SENT = {"model": MODEL, "include": ["reasoning.encrypted_content"]}
 ASKED = TypeAdapter(ResponseCreateParamsStreaming)
 EXAMPLES = settings(
     max_examples=60,
@@ -93,10 +103,12 @@ def _usage(response: Response) -> Usage | None:
 
 
 @EXAMPLES
-@given(turn=turns(finishes=(None, "length")))
+@given(turn=turns(finishes=(None, "length")), utf8=st.booleans())
 async def test_both_read_the_same_answer(
-    turn: Turn, server: LlmServer, client: AsyncOpenAI, provider: Streaming
+    turn: Turn, utf8: bool, server: LlmServer, client: AsyncOpenAI, provider: Streaming
 ) -> None:
+    if utf8:
+        turn = replace(turn, raw=in_utf8(b"".join(WIRE.pieces(turn, SENT))))
     server.script(turn, turn)
     assert await our_reading(provider, REQUEST) == await their_reading(client)
     assert server.refused == []
