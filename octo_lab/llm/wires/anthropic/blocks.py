@@ -82,8 +82,8 @@ class Blocks:
             block.closed = True
 
     def keep(self, block: Block, text: str) -> None:
-        """Remember a piece; raises Unavailable when too much is kept."""
-        block.parts.append(text)
+        """Remember a piece; raises Unavailable when too much is kept, TypeError for no text."""
+        block.parts.append(str.__str__(text))
         self._size += len(text)
         if self._size > MAX_ARGUMENTS:
             raise Unavailable("The thinking and tool calls of the answer are too long")

@@ -172,7 +172,7 @@ class MessagesReader:
     def _text(self, block: Block, text: str, out: list[StreamEvent]) -> None:
         if not text or block.kind != "text":
             return
-        block.size += len(text)
+        block.size += str.__len__(text)  # a TypeError when it is none
         if self._answer:
             self._blocks.keep(block, text)
         else:
