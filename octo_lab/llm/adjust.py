@@ -103,6 +103,11 @@ _RULES = (
         trouble=re.compile(rf"modif|verif|match|expected|not found|{_NO.pattern}"),
         change=_to(replay_state=False),
     ),
+    _Rule(  # Gemini's dialect then says of every call that it has none
+        about=re.compile(r"thought[_ ]?signature"),
+        trouble=re.compile(r"missing"),
+        change=_to(replay_state=False),
+    ),
     _Rule(about=re.compile(r"stream_options|include_usage"), change=_to(stream_usage=False)),
     _Rule(
         about=re.compile(r"tool[_ ]?choice"),
@@ -119,7 +124,9 @@ _RULES = (
         change=_ask_in_words,
     ),
     _Rule(
-        about=re.compile(r"reasoning[_. ]effort|\beffort\b|thinking_?(?:level|budget)"),
+        about=re.compile(
+            r"reasoning[_. ]effort|\beffort\b|thinking[_ ]?(?:level|budget|config)|thinking is not"
+        ),
         change=_think_otherwise,
     ),
     _Rule(about=re.compile(r"\bstop(?:_?sequences)?\b"), change=_to(stop=False)),

@@ -109,10 +109,10 @@ class GeminiReader:
         """An answer that came as JSON: one object, or an array of what else are events."""
         out: list[StreamEvent] = []
         text = body.decode("utf-8", "replace").strip()
-        if text[:1] == "[":  # read as an object, for its lone surrogates too
-            text = f'{{"chunks":{text}}}'
+        several = text[:1] == "["
+        text = f'{{"chunks":{text}}}' if several else text
         whole = event_json(text, self._name, self._config.api_key)
-        for chunk in whole.get("chunks", [whole]):
+        for chunk in whole["chunks"] if several else [whole]:
             self._read(chunk, out)
         return out
 
@@ -187,7 +187,7 @@ class GeminiReader:
                 self._blocked = str(reason)
                 self._said = str(feedback.get("blockReasonMessage") or "")
         usage = chunk.get("usageMetadata")
-        if usage:
+        if isinstance(usage, dict):
             self._usage = usage  # cumulative: the last one holds
 
     def _candidate(self, candidate: Json, out: list[StreamEvent]) -> None:
@@ -201,7 +201,8 @@ class GeminiReader:
             self._said = str(candidate.get("finishMessage") or "")
 
     def _part(self, part: Json, out: list[StreamEvent]) -> None:
-        signature = part.get("thoughtSignature") or ""
+        signature = part.get("thoughtSignature")
+        signature = signature if isinstance(signature, str) else ""
         text = part.get("text")
         if text is not None:
             self._text(str(text), part.get("thought") is True, signature, out)
