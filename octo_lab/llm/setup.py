@@ -9,6 +9,7 @@ from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.metering.pricing import Price
+from octo_lab.llm.resilience.plan import RoutingPlan
 from octo_lab.llm.secret import Secret
 
 
@@ -48,7 +49,8 @@ class ModelSetup:
 
     ``sources`` names the file of each configured key, ``variables`` that of each variable that
     came from a ``.env`` file; what a source is not known of came from elsewhere. ``found`` are
-    the base URLs of servers that were found running on this machine, by provider.
+    the base URLs of servers that were found running on this machine, by provider. ``routing`` says
+    which other models help out.
     """
 
     http: ModelHttp
@@ -60,6 +62,7 @@ class ModelSetup:
     variables: Mapping[str, str] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
     local: LocalPolicy = LocalPolicy()
+    routing: RoutingPlan = RoutingPlan()
 
     def spelled(self, entry: ProviderEntry) -> str:
         """The key under which the user configured a provider: its name or an alias, in any case."""

@@ -28,7 +28,7 @@ def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Age
         named=frozenset(message.options.tools or ()),
     )
     return Agent(
-        provider=turn.model.provider,
+        provider=turn.provider,
         tools=tools,
         approver=TurnApprover(parts.desk, asker),
         context=partial(_tool_context, parts.policy, turn),

@@ -76,7 +76,7 @@ class Controls:
             case GetProviders(patience=patience):
                 return await self._providers(min(max(patience, 0.0), PATIENCE))
             case GetRouting():
-                return self.models.routing()
+                return await self.models.routing()
             case CheckProvider() as wanted:
                 return await provider_check(self.models, wanted)
             case UseCassette() as cassette:

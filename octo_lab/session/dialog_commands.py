@@ -99,7 +99,11 @@ class DialogCommands:
         chosen = await self.models.choose(name)
         session = session or await self.dialogs.new(call.address)
         await self.dialogs.use_model(session, name)
-        return Told(text=f"This dialog now uses `{chosen.name}`.")
+        running = [turn for turn in self.workers.running if turn.job.session.id == session.id]
+        for turn in running:
+            turn.use(chosen)
+        too = ", its running turn from the next step on" if running else ""
+        return Told(text=f"This dialog now uses `{chosen.name}`{too}.")
 
     async def status(self, call: CommandCall) -> Told:
         return Told(text=status_text(await self.desk.status(call.address)))

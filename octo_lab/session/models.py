@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from octo_lab.core.errors import ConfigError, Unavailable, UsageError
+from octo_lab.core.errors import ConfigError, OctoError, Unavailable, UsageError
 from octo_lab.core.mail import ProviderInfo, Routing
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import TapeUse
@@ -29,6 +29,7 @@ from octo_lab.llm.registry import (
     resolve_model,
 )
 from octo_lab.llm.survey import survey
+from octo_lab.session.sharing import Shares
 
 OPEN_MODELS = 32
 CassetteMode = Literal["record", "replay", "off"]
@@ -80,8 +81,8 @@ class ModelSource(Protocol):
         """Those that can be used, each asked for its models for at most so many seconds."""
         ...
 
-    def routing(self) -> Routing:
-        """How the models that share the work are doing."""
+    async def routing(self) -> Routing:
+        """How the models that share the work are doing; raises OctoErrors."""
         ...
 
     def names(self) -> tuple[str, ...]:
@@ -111,7 +112,7 @@ class OneModel:
     async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
         return (ProviderInfo(name=self.provider.name, state="built in", models=self.names()),)
 
-    def routing(self) -> Routing:
+    async def routing(self) -> Routing:
         return Routing(mode="off", slots=())
 
     def names(self) -> tuple[str, ...]:
@@ -131,10 +132,32 @@ class ConfiguredModels:
         self._opened: dict[ProviderConfig, Provider] = {}
         self._lists = ModelLists()
         self._loopback = Loopback()
+        self._shares = Shares(setup.routing, self._open)
 
     async def choose(self, name: str | None, patience: float = PATIENCE) -> ChosenModel:
         choice = self._tape or await self._resolved(name, patience)
-        return ChosenModel(provider=self._open(choice), note=choice.note, choice=choice)
+        if self._setup.http.tape or not self._setup.routing.fallbacks:
+            return ChosenModel(provider=self._open(choice), note=choice.note, choice=choice)
+        others, problems = await self._fallbacks(patience)
+        row = {one.config: one for one in (choice, *others)}
+        provider = self._open(choice)
+        if len(row) > 1:
+            provider = await self._shares.among(tuple(row.values()))
+        note = " ".join(filter(None, (choice.note, *problems, self._shares.problem)))
+        return ChosenModel(provider=provider, note=note, choice=choice)
+
+    async def _fallbacks(self, patience: float) -> tuple[list[ModelChoice], list[str]]:
+        """Those that can be used, and a line about each that cannot."""
+        choices, problems = [], []
+        for name in self._setup.routing.fallbacks:
+            try:
+                choice = resolve_model(name, self._known, self._registry)
+                choices.append(
+                    await self._decided(choice, patience) if choice.undecided else choice
+                )
+            except OctoError as exc:
+                problems.append(f"The fallback {name!r} cannot be used: {exc.message}.")
+        return choices, problems
 
     async def alone(self, name: str) -> ChosenModel:
         choice = await self._resolved(name, PATIENCE)
@@ -187,8 +210,10 @@ class ConfiguredModels:
             await self._loopback.servers(self._setup.local, self._setup.http, anew=True)
         return await survey(self._known, self._registry, self._lists, patience)
 
-    def routing(self) -> Routing:
-        return Routing(mode="off", slots=())
+    async def routing(self) -> Routing:
+        if self._setup.routing.fallbacks and not self._shares.used:
+            await self.choose(None, 0.0)
+        return self._shares.routing()
 
     def names(self) -> tuple[str, ...]:
         try:
@@ -207,8 +232,13 @@ class ConfiguredModels:
         return tuple(f"{choice.entry.name}/{m}" for m in dict.fromkeys((*usual, *known)))
 
     def connect(self, setup: ModelSetup) -> None:
-        """From the next choice on, other settings and variables."""
-        self._setup = setup
+        """From the next choice on, other settings and variables; what was measured stays."""
+        before, self._setup = self._setup, setup
+        if setup.routing != before.routing:
+            self._opened.clear()
+            self._shares = Shares(setup.routing, self._open)
+        elif setup != before:
+            self._shares.renew()
 
     async def use_cassette(self, mode: CassetteMode, path: Path) -> CassetteUse:
         http = self._setup.http
@@ -229,7 +259,7 @@ class ConfiguredModels:
         if found is None:
             if len(self._opened) >= OPEN_MODELS:
                 self._opened.clear()
-            found = open_model(choice)
+            found = open_model(choice, self._setup.routing.retry)
             if choice.config.base_url:
                 found = NamesModels(found, choice.entry, choice.config, self._lists)
             self._opened[choice.config] = found

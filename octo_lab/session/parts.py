@@ -13,6 +13,7 @@ from octo_lab.bus.latest import Latest
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage
 from octo_lab.core.turns import TurnSnapshot
+from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.models import ChosenModel, ModelSource
@@ -69,12 +70,18 @@ class Stopper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningTurn:
-    """A turn at work."""
+    """A turn at work; ``model`` is the one it began with, ``provider`` whoever answers now."""
 
     job: Job
     row: TurnRow
     model: ChosenModel
+    provider: Swappable
     controller: TurnController
     stopper: Stopper
     news: str = ""
     transcript: Transcript = field(default_factory=Transcript)
+
+    def use(self, model: ChosenModel) -> None:
+        """From the next request on, ask another model."""
+        self.provider.inner = model.provider
+        self.controller.use_model(model.name)

@@ -15,6 +15,7 @@ from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean, first_line
 from octo_lab.core.turns import TurnState
+from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.session.agents import agent_for
 from octo_lab.session.ask import turn_input, user_message
 from octo_lab.session.models import ChosenModel
@@ -71,7 +72,13 @@ async def begin(
     row, past = await parts.database.run(store)
     controller = TurnController(_facts(job, row, model))
     turn = RunningTurn(
-        job=job, row=row, model=model, controller=controller, stopper=stopper, news=news
+        job=job,
+        row=row,
+        model=model,
+        provider=Swappable(model.provider),
+        controller=controller,
+        stopper=stopper,
+        news=news,
     )
     return turn, past
 

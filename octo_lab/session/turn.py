@@ -90,6 +90,12 @@ class TurnController:
         _REDUCE[type(event)](self, event)
         self.latest.touch()
 
+    def use_model(self, name: str) -> None:
+        """From its next step on another model answers."""
+        if name != self._facts.model:
+            self._facts = replace(self._facts, model=name)
+            self.emit(Noticed(f"From its next step on `{name}` answers."))
+
     def end(self, state: TurnState, *, error: str = "", hint: str = "") -> None:
         """Publish the terminal snapshot; call it when the turn is stored."""
         if self.latest.over:
