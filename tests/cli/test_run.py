@@ -80,6 +80,7 @@ def test_json_holds_the_whole_answer(octo: Octo, server: LlmServer) -> None:
             "cost": 0.0,
             "priced": 0,
         },
+        "cost": None,
         "tools": [{"name": "list_dir", "arguments": '{"path": "."}', "state": "ok"}],
     }
     assert done.err == ""
