@@ -148,6 +148,7 @@ _RULES = (
     ),
     _Rule(
         about=re.compile(r"\bimages?\b|image_url|\bvision\b|multi-?modal"),
+        trouble=re.compile(rf"is not|{_NO.pattern}"),
         unless=re.compile(r"too large|format|exceed|decode|download|process|size"),
         change=_to(vision=False),
     ),
