@@ -13,7 +13,14 @@ from urllib.parse import urlsplit
 import anyio
 import httpx
 
-from octo_lab.core.errors import ConfigError, OctoError, StreamCut, TimedOut, Unavailable
+from octo_lab.core.errors import (
+    CassetteMismatch,
+    ConfigError,
+    OctoError,
+    StreamCut,
+    TimedOut,
+    Unavailable,
+)
 from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, TapeUse, read_cassette
 from octo_lab.llm.errors import error_from_reply, shown
 from octo_lab.llm.proxies import Proxies
@@ -36,7 +43,11 @@ class HttpTimeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpCall:
-    """A request to a model server, a POST of JSON; ``provider`` and ``model`` name it in errors."""
+    """A request to a model server, a POST of JSON; ``provider`` and ``model`` name it in errors.
+
+    A ``content-type`` among the headers says what other body it is. What is not ``taped`` is
+    kept by no cassette, and fails while one is replayed.
+    """
 
     provider: str
     model: str
@@ -45,6 +56,7 @@ class HttpCall:
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     api_key: Secret | None = None
+    taped: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +168,11 @@ class ModelHttp:
         pool = await self._pool(call.url)
         pool.streams += 1
         begun = False
-        tape = self._tape if call.method == "POST" else None
+        tape = self._tape if call.method == "POST" and call.taped else None
+        if self.replaying and not call.taped:
+            raise CassetteMismatch(
+                f"A cassette holds no answers of {call.provider!r} to this", hint="end the replay"
+            )
         try:
             async with pool.client.stream(call.method, call.url, **_request(call, tape)) as got:
                 if not got.is_success:

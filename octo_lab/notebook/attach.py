@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import mimetypes
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import Attachment
 from octo_lab.core.messages import Media
+from octo_lab.core.pictures import picture_type
 from octo_lab.core.text import clean, head_and_tail
 from octo_lab.notebook.describe import TEXT_LIMIT, describe
 from octo_lab.notebook.interpolate import evaluate
@@ -19,7 +19,6 @@ from octo_lab.notebook.mentions import MENTION, nothing_attached, readings
 
 CELL = re.compile(r"(?:In\[|cell:?)(\d+)\]?$")
 FILE_LIMIT = 10_000_000  # bytes
-PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def mentioned(
@@ -73,8 +72,8 @@ def file(path: Path) -> Attachment:
         data = path.read_bytes()
     except OSError as exc:
         raise UsageError(f"Cannot read {str(path)!r}: {exc.strerror}") from None
-    mime = mimetypes.guess_type(path.name)[0] or ""
-    if mime in PICTURES:
+    mime = picture_type(data)
+    if mime:
         media = Media(mime=mime, data=data, name=path.name)
         return Attachment(name=str(path), text=f"a picture: {path.name}", media=(media,))
     if b"\0" in data[:8192]:
