@@ -81,9 +81,11 @@ class Blocks:
         if block is not None:
             block.closed = True
 
-    def keep(self, block: Block, text: str) -> None:
+    def keep(self, block: Block, text: object) -> None:
         """Remember a piece; raises Unavailable when too much is kept, TypeError for no text."""
-        block.parts.append(str.__str__(text))
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} is no text")
+        block.parts.append(text)
         self._size += len(text)
         if self._size > MAX_ARGUMENTS:
             raise Unavailable("The thinking and tool calls of the answer are too long")

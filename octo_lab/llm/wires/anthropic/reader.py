@@ -169,10 +169,12 @@ class MessagesReader:
                 self._think(block, start.get("thinking") or "", out)
                 block.signature = str(start.get("signature") or "")
 
-    def _text(self, block: Block, text: str, out: list[StreamEvent]) -> None:
+    def _text(self, block: Block, text: object, out: list[StreamEvent]) -> None:
         if not text or block.kind != "text":
             return
-        block.size += str.__len__(text)  # a TypeError when it is none
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} is no text")
+        block.size += len(text)
         if self._answer:
             self._blocks.keep(block, text)
         else:
