@@ -62,7 +62,7 @@ def _load(entry: EntryPoint) -> tuple[ProviderEntry, ...] | str:
     providers = (loaded,) if isinstance(loaded, ProviderEntry) else loaded
     if isinstance(providers, tuple | list) and all(_usable(one) for one in providers):
         return tuple(providers)
-    return f"The provider plugin {entry.name!r} gives {type(loaded).__name__}, no ProviderEntry"
+    return f"The provider plugin {entry.name!r} gives {type(loaded).__name__}, which cannot be used"
 
 
 def _usable(provider: object) -> bool:
