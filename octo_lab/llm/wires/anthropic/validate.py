@@ -147,8 +147,6 @@ def _unanswered(ids: Sequence[str]) -> str:
 
 def _system(body: Json) -> None:
     system = body.get("system", "x")
-    if isinstance(system, str):
-        return
     for index, block in enumerate(content_blocks(system, "system", "system", signed=True)):
         require(block["type"] == "text", "Input should be 'text'", f"system.{index}.type")
 
