@@ -108,6 +108,16 @@ _RULES = (
         trouble=re.compile(r"missing"),
         change=_to(replay_state=False),
     ),
+    _Rule(  # the Responses API, of items that lost their company
+        about=re.compile(r"of type 'reasoning'|required 'reasoning' item|items are not persisted"),
+        trouble=re.compile(r"without its required|not found"),
+        change=_to(replay_state=False),
+    ),
+    _Rule(
+        about=re.compile(r"reasoning[_. ]summar"),
+        trouble=re.compile(rf"must be verified|{_NO.pattern}"),
+        change=_to(summaries=False),
+    ),
     _Rule(about=re.compile(r"stream_options|include_usage"), change=_to(stream_usage=False)),
     _Rule(
         about=re.compile(r"tool[_ ]?choice"),

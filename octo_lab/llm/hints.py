@@ -32,6 +32,7 @@ class ModelHints:
     - ``reasoning``: earlier thinking is never sent back, sent back where this provider and model
       gave it, or sent with each assistant message, a stub where there was none.
     - ``replay_state``: private state may be sent back.
+    - ``summaries``: a summary of the thinking may be asked for.
     - ``responses``: OpenAI's Responses API answers for it; its provider decides where that holds.
     """
 
@@ -50,6 +51,7 @@ class ModelHints:
     minimal: bool = False
     reasoning: Literal["dropped", "kept", "stubbed"] = "dropped"
     replay_state: bool = True
+    summaries: bool = True
     responses: bool = False
 
 

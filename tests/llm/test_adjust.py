@@ -40,6 +40,25 @@ def changed(said: str, **before: Any) -> dict[str, Any] | None:
         ),
         ("temperature is deprecated for this model", {"fixed_temperature": True}),
         ("Unsupported parameter: 'stop' is not supported with this model.", {"stop": False}),
+        (
+            "Your organization must be verified to generate reasoning summaries. "
+            "reasoning.summary unsupported_value",
+            {"summaries": False},
+        ),
+        (
+            "Item 'rs_68' of type 'reasoning' was provided without its required following item.",
+            {"replay_state": False},
+        ),
+        (
+            "Item 'fc_68' of type 'function_call' was provided without its required 'reasoning' "
+            "item: 'rs_68'.",
+            {"replay_state": False},
+        ),
+        (
+            "Item with id 'rs_68' not found. Items are not persisted when `store` is set to false.",
+            {"replay_state": False},
+        ),
+        ("Encrypted content is not supported with this model.", {"replay_state": False}),
         ("Unknown parameter: stream_options", {"stream_usage": False}),
         (
             '[{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]',

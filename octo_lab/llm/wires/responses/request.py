@@ -58,8 +58,9 @@ def _choices(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any
         yield "max_output_tokens", max(request.max_tokens, LEAST_TOKENS)
     if request.temperature is not None and not hints.fixed_temperature:
         yield "temperature", request.temperature
-    if hints.effort:
-        yield "reasoning", _reasoning(request, hints)
+    if reasoning := _reasoning(request, hints):
+        yield "reasoning", reasoning
+    if hints.effort and hints.replay_state:
         yield "include", [_ENCRYPTED]
     form = _format(request.response_schema, hints)
     if form:
@@ -67,8 +68,10 @@ def _choices(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any
 
 
 def _reasoning(request: ChatRequest, hints: ModelHints) -> Json:
+    """How much to think, and that it be summed up: else nothing is seen of it."""
     effort = told_effort(request.effort, hints)
-    return {"effort": effort, "summary": "auto"} if effort else {"summary": "auto"}
+    told = {"effort": effort} if effort else {}
+    return told | {"summary": "auto"} if hints.effort and hints.summaries else told
 
 
 def _tool_choice(request: ChatRequest, hints: ModelHints) -> object:

@@ -21,6 +21,7 @@ from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.wires.responses.request import request_bytes, responses_request
 from octo_lab.llm.wires.responses.validate import request_problem
 
+EFFORTS: tuple[Effort | None, ...] = ("low", None)
 HI = Message(role="user", content="hi")
 PLAIN = ModelHints()
 THINKS = ModelHints(effort=True, fixed_temperature=True)
@@ -116,6 +117,15 @@ def test_a_model_that_thinks_is_told_how_much_and_gives_its_thinking() -> None:
         "reasoning": {"effort": "high", "summary": "auto"},
         "include": ["reasoning.encrypted_content"],
     }
+
+
+def test_a_server_that_refuses_summaries_and_state_is_not_asked_for_them() -> None:
+    hints = replace(THINKS, summaries=False, replay_state=False)
+    sent = [
+        sorted(body_of(ChatRequest(messages=[HI], effort=effort), hints).keys() - {"model"})
+        for effort in EFFORTS
+    ]
+    assert sent == [["input", "reasoning", "store", "stream"], ["input", "store", "stream"]]
 
 
 @pytest.mark.parametrize(
