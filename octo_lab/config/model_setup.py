@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from octo_lab.config.settings import ModelSettings, ProviderSettings, Settings
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.registry import ModelFacts, ModelSetup, ProviderFacts
+from octo_lab.llm.resilience.plan import RoutingPlan
 from octo_lab.llm.secret import Secret
 
 
@@ -27,6 +29,18 @@ def model_setup(
         environ=environ,
         sources=sources,
         variables=variables,
+        routing=_routing(settings),
+    )
+
+
+def _routing(settings: Settings) -> RoutingPlan:
+    routing = settings.routing
+    return RoutingPlan(
+        fallbacks=settings.fallbacks,
+        mode=routing.mode,
+        qos=routing.qos,
+        escalate=routing.escalate,
+        catalog=Path(routing.catalog).expanduser() if routing.catalog else None,
     )
 
 

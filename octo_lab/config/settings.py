@@ -42,12 +42,13 @@ class RoutingSettings(_Part):
     """How the model and its ``fallbacks`` share the work.
 
     ``off``: in order, the next when one fails; ``hedge``: two at once, the first to speak answers;
-    ``lane``: the one that does best. ``qos``: rank by quality as well as by speed. ``catalog``: a
-    ``model_catalog.json`` to begin with.
+    ``lane``: the one that does best. ``qos``: rank by quality as well as by speed. ``escalate``:
+    hedge for as long as answers are slow. ``catalog``: a ``model_catalog.json`` to begin with.
     """
 
     mode: Literal["off", "hedge", "lane"] = "off"
     qos: bool = False
+    escalate: bool = True
     catalog: str | None = None
 
 
