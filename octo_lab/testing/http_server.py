@@ -11,6 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+import anyio
+import anyio.to_thread
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -54,7 +57,8 @@ NOT_FOUND = json_reply({"error": "not found"}, 404)
 
 
 class HttpServer:
-    """Serves in its own threads: ``with HttpServer({"/path": route}) as server: server.port``.
+    """Serves in its own threads: ``with HttpServer({"/path": route}) as server: server.port``, or
+    ``async with`` inside a loop.
 
     ``asked`` are the requests in the order they came. A path without a route gets ``other``.
     """
@@ -95,6 +99,15 @@ class HttpServer:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+    async def __aenter__(self) -> HttpServer:
+        return await anyio.to_thread.run_sync(self.__enter__)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self.__exit__, kind, exc, tb)
 
     def answer(self, asked: Asked) -> Reply:
         self.asked.append(asked)
