@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from octo_lab.llm.wires.checks import Problem
@@ -12,6 +14,7 @@ from octo_lab.llm.wires.gemini.validate import request_problem
 from octo_lab.testing.llm_script import Json, Turn, as_data
 from octo_lab.testing.wires.server_wire import ServerWire
 
+_CAMEL = re.compile(r"_([a-z])")
 METHOD = ":streamGenerateContent"
 # A script's finish as the vendor words it; any other is sent as it is.
 _FINISHES = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
@@ -53,7 +56,7 @@ def _events(turn: Turn, request: Json) -> Iterator[Json]:
 
 def _thoughts(turn: Turn, request: Json) -> Sequence[str]:
     """Thoughts are told only to who asked for them."""
-    chosen = request.get("generationConfig", {}).get("thinkingConfig", {})
+    chosen = _in_camel_case(request).get("generationConfig", {}).get("thinkingConfig", {})
     return turn.reasoning if chosen.get("includeThoughts") else ()
 
 
@@ -103,7 +106,28 @@ def _problem(path: str, _headers: Mapping[str, str], body: Json) -> Problem | No
         return Problem("This server takes a key only in its header.", "key")
     if query.get("alt") != ["sse"]:
         return Problem("This server only streams server-sent events.", "alt")
-    return request_problem(body)
+    return request_problem(_in_camel_case(body))
+
+
+def _in_camel_case(value: Any) -> Any:
+    """As the vendor reads a request: its own names may be in snake case, as its client has them."""
+    if isinstance(value, list):
+        return [_in_camel_case(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {_CAMEL.sub(_upper, name): _inner(name, item) for name, item in value.items()}
+
+
+def _inner(name: str, value: Any) -> Any:
+    if name in ("args", "response"):
+        return value
+    if name == "properties" and isinstance(value, dict):
+        return {own: _in_camel_case(schema) for own, schema in value.items()}
+    return _in_camel_case(value)
+
+
+def _upper(found: re.Match[str]) -> str:
+    return found[1].upper()
 
 
 def _model(path: str, _body: Json) -> str:

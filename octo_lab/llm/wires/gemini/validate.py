@@ -26,6 +26,10 @@ _DATA = frozenset((
     "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
     "codeExecutionResult",
 ))
+_DECLARATION = frozenset((
+    "name", "description", "behavior", "parameters", "parametersJsonSchema", "response",
+    "responseJsonSchema",
+))
 # fmt: on
 _PART = _DATA | {"thought", "thoughtSignature", "videoMetadata", "partMetadata"}
 _LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH")
@@ -89,7 +93,11 @@ def _tools(body: Mapping[str, Any]) -> list[str]:
 
 def _declaration(one: object, where: str) -> str:
     declared = an_object(one, where)
-    _known(declared, frozenset({"name", "description", "parameters"}), where)
+    _known(declared, _DECLARATION, where)
+    for name in ("parameters", "response"):
+        both = name in declared and f"{name}JsonSchema" in declared
+        require(not both, f"{name} and {name}JsonSchema are mutually exclusive", where)
+        an_object(declared.get(f"{name}JsonSchema", {}), f"{where}.{name}_json_schema")
     said = declared.get("description")
     require(isinstance(said, str) and bool(said), "description is missing", where)
     if "parameters" in declared:
