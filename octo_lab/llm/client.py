@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from octo_lab.core.errors import BadRequest, ProviderError
+from octo_lab.core.errors import ProviderError
 from octo_lab.core.messages import ChatRequest, Effort, Message, ToolChoice, ToolSpec
 from octo_lab.llm.answer import Answer
 from octo_lab.llm.provider import Events, Provider, whole
@@ -18,7 +18,6 @@ from octo_lab.llm.structured import Check, Unfit, fits_schema, fits_type, json_i
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 REPAIRS = 2  # how often a model is shown what was wrong with its object
-_ABOUT_SCHEMAS = ("response_format", "json_schema", "responseschema", "response_schema", "schema")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +72,9 @@ class LlmClient:
     ) -> Any:
         """JSON that fits ``schema``; ``name`` says what it is.
 
-        The schema is enforced by the server where it can be. An answer that does not fit is shown
+        The server keeps the model to the schema where it can. An answer that does not fit is shown
         to the model with what is wrong, at most twice; then a ProviderError lists the problems.
+        Raises UsageError for what is no JSON Schema.
         """
         return await self._object(prompt, schema, name, fits_schema(schema))
 
@@ -87,35 +87,23 @@ class LlmClient:
         self, prompt: str, schema: Mapping[str, Any], name: str, check: Check[T]
     ) -> T:
         titled = {**schema, "title": schema.get("title", name)}
-        request = replace(
-            _request(_said(_ordered(prompt, titled)), (), self.config), response_schema=titled
-        )
+        request = replace(_request(_said(prompt), (), self.config), response_schema=titled)
         problem = ""
         for _ in range(1 + REPAIRS):
-            answer, request = await self._ask(request)
+            answer = await whole(self.provider.stream(request))
             try:
                 return check(json_in(answer.text))
             except Unfit as exc:
                 problem = str(exc)
             if answer.reason == "max_tokens":
                 raise self._cut(name)
-            request = replace(request, messages=_corrected(request.messages, answer, problem))
+            told = _corrected(answer, problem, titled)
+            request = replace(request, messages=[*request.messages, *told])
         asked = f"asked {1 + REPAIRS} times"
         raise ProviderError(
             f"{self.provider.name!r} gave no {name!r} that fits, {asked}: {problem}",
             hint="ask more plainly, allow more in the schema, or take a stronger model",
         )
-
-    async def _ask(self, request: ChatRequest) -> tuple[Answer, ChatRequest]:
-        """The answer, and the request that was taken: a server may not know schemas."""
-        try:
-            return await whole(self.provider.stream(request)), request
-        except BadRequest as exc:
-            refused = any(word in exc.complaint for word in _ABOUT_SCHEMAS)
-            if request.response_schema is None or not refused:
-                raise
-        plain = replace(request, response_schema=None)
-        return await whole(self.provider.stream(plain)), plain
 
     def _cut(self, name: str) -> ProviderError:
         return ProviderError(
@@ -142,13 +130,11 @@ def _request(
     )
 
 
-def _ordered(prompt: str, schema: Mapping[str, Any]) -> str:
-    """The schema is told in words, too: not every server enforces one."""
-    order = "Answer with one JSON value that fits this JSON Schema, and nothing else:"
-    return f"{prompt}\n\n{order}\n{json.dumps(schema, ensure_ascii=False)}"
-
-
-def _corrected(messages: Sequence[Message], answer: Answer, problem: str) -> list[Message]:
-    wrong = f"That does not fit: {problem}\nAnswer again with the corrected JSON, and nothing else."
+def _corrected(answer: Answer, problem: str, schema: Mapping[str, Any]) -> tuple[Message, Message]:
+    wrong = (
+        f"That does not fit: {problem}\n"
+        "Answer again with one JSON value that fits this JSON Schema, and nothing else:\n"
+        f"{json.dumps(schema, ensure_ascii=False)}"
+    )
     said = Message(role="assistant", content=answer.text or "(nothing)")
-    return [*messages, said, Message(role="user", content=wrong)]
+    return said, Message(role="user", content=wrong)

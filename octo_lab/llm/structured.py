@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar
@@ -32,7 +33,7 @@ def json_in(text: str) -> Any:
     for candidate in (text, fenced.group(1) if fenced else ""):
         if candidate.strip():
             try:
-                return json.loads(candidate, parse_constant=_no_number)
+                return _DECODER.decode(candidate)
             except (ValueError, RecursionError) as exc:
                 problem = exc
     start = _START.search(text)
@@ -48,7 +49,12 @@ def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+def _finite(word: str) -> float:
+    value = float(word)
+    return value if math.isfinite(value) else _no_number(word)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 
 
 def fits_schema(schema: Mapping[str, Any]) -> Check[Any]:
@@ -68,19 +74,17 @@ def fits_schema(schema: Mapping[str, Any]) -> Check[Any]:
         raise UsageError(
             f"This is no JSON Schema: {first_line(exc.message)}", hint="see json-schema.org"
         ) from None
-    validator = kind(schema, registry=Registry())  # what it refers to is not fetched
+    errors = kind(schema, registry=Registry()).iter_errors  # what it refers to is not fetched
 
     def check(value: Any) -> Any:
         try:
-            found = sorted(validator.iter_errors(value), key=lambda error: str(error.json_path))
+            found = sorted(f"{e.json_path}: {first_line(e.message, 200)}" for e in errors(value))
         except Unresolvable as exc:
             raise UsageError(
                 f"The schema refers to {exc.ref!r}, which is not in it", hint="put it into $defs"
             ) from None
         if found:
-            raise _unfit(
-                [f"{error.json_path}: {first_line(error.message, 200)}" for error in found]
-            )
+            raise _unfit(found)
         return value
 
     return check
