@@ -1,13 +1,26 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec
+from octo_lab.core.errors import UsageError
+from octo_lab.core.messages import (
+    ChatRequest,
+    Effort,
+    Media,
+    Message,
+    OneTool,
+    ProviderState,
+    ToolCall,
+    ToolChoice,
+    ToolSpec,
+)
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.chat.request import chat_request, is_strict, request_bytes
+from octo_lab.llm.wires.chat.validate import request_problem
 
 HI = Message(role="user", content="hi")
 PLAIN = ModelHints()
@@ -185,3 +198,215 @@ def test_lone_surrogates_never_reach_the_wire() -> None:
         ChatRequest(messages=[Message(role="user", content="a\ud800b")]), "m", PLAIN
     )
     assert json.loads(body)["messages"] == [{"role": "user", "content": "a\ufffdb"}]
+
+
+DOTTED = ToolSpec(name="server.tool", description="d", schema={"type": "object"})
+SCHEMA = {"type": "object", "properties": {"a": FIELD}}
+
+
+def sent(request: ChatRequest, **hints: Any) -> dict[str, Any]:
+    body = chat_request(request, "m", ModelHints(**hints), "lab")
+    assert request_problem(body, extended=True) is None
+    return body
+
+
+@pytest.mark.parametrize("choice", ["auto", "required", "none", OneTool("f")])
+def test_without_tools_nothing_is_said_of_their_choice(choice: ToolChoice) -> None:
+    body = sent(ChatRequest(messages=[HI], tool_choice=choice))
+    assert not {"tools", "tool_choice"} & set(body)
+
+
+@pytest.mark.parametrize(
+    ("level", "choice", "names", "said"),
+    [
+        ("name", "auto", ["f", "server.tool"], None),
+        ("name", "none", ["f", "server.tool"], "none"),
+        ("name", "required", ["f", "server.tool"], "required"),
+        (
+            "name",
+            OneTool("server.tool"),
+            ["f", "server.tool"],
+            {"type": "function", "function": {"name": alias("server.tool")}},
+        ),
+        ("required", "required", ["f", "server.tool"], "required"),
+        ("required", OneTool("server.tool"), ["server.tool"], "required"),
+        ("auto", "required", ["f", "server.tool"], None),
+        ("auto", OneTool("server.tool"), ["server.tool"], None),
+        ("auto", "none", [], None),
+    ],
+)
+def test_a_choice_is_demanded_as_far_as_the_server_lets(
+    level: str, choice: ToolChoice, names: list[str], said: object
+) -> None:
+    body = sent(
+        ChatRequest(messages=[HI], tools=[TOOL, DOTTED], tool_choice=choice), tool_choice=level
+    )
+    assert [tool["function"]["name"] for tool in body.get("tools", [])] == [*map(alias, names)]
+    assert body.get("tool_choice") == said
+
+
+def test_a_demanded_tool_that_is_not_offered_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(UsageError, match=r"'g' is not offered \(offered: f\)"):
+        sent(ChatRequest(messages=[HI], tools=[TOOL], tool_choice=OneTool("g")))
+
+
+@pytest.mark.parametrize(
+    ("effort", "hints", "said"),
+    [
+        ("high", {"effort": True}, "high"),
+        ("minimal", {"effort": True}, "low"),
+        ("minimal", {"effort": True, "minimal": True}, "minimal"),
+        ("high", {}, None),
+        (None, {"effort": True}, None),
+    ],
+)
+def test_effort_is_told_to_who_takes_it(
+    effort: Effort | None, hints: dict[str, bool], said: str | None
+) -> None:
+    body = sent(ChatRequest(messages=[HI], effort=effort), **hints)
+    assert body.get("reasoning_effort") == said
+
+
+@pytest.mark.parametrize("limit", [None, 0, 1])
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_no_limit_is_no_field(limit: int | None, name: str) -> None:
+    long = name == "max_completion_tokens"
+    body = sent(ChatRequest(messages=[HI], max_tokens=limit), completion_tokens=long)
+    assert {n: v for n, v in body.items() if n.startswith("max_")} == ({name: 1} if limit else {})
+
+
+@pytest.mark.parametrize(
+    ("schema", "level", "form", "words"),
+    [
+        ({}, "schema", {"type": "json_object"}, "one JSON object"),
+        (SCHEMA, "object", {"type": "json_object"}, 'JSON Schema: {"type": "object"'),
+        (SCHEMA, "words", None, 'JSON Schema: {"type": "object"'),
+        ({}, "words", None, "one JSON object"),
+    ],
+)
+def test_json_that_no_schema_binds_is_asked_for_in_words(
+    schema: dict[str, Any], level: str, form: object, words: str
+) -> None:
+    request = ChatRequest(
+        messages=[Message(role="system", content="Be brief."), HI], response_schema=schema
+    )
+    body = sent(request, structured=level)
+    assert body.get("response_format") == form
+    system, user = body["messages"]
+    assert system["content"].startswith("Be brief.\n\nAnswer with")
+    assert words in system["content"]
+    assert user == {"role": "user", "content": "hi"}
+
+
+def test_a_server_that_knows_no_strictness_is_not_told_of_it() -> None:
+    body = sent(ChatRequest(messages=[HI], response_schema=SCHEMA), strict=False)
+    assert body["response_format"]["json_schema"] == {"name": "answer", "schema": SCHEMA}
+
+
+def test_hints_leave_out_what_a_server_refuses() -> None:
+    body = sent(ChatRequest(messages=[HI], stop=("x",)), stop=False, stream_usage=False)
+    assert body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hi"}],
+        "stream": True,
+    }
+
+
+TOLD = [
+    Message(role="system", content="A"),
+    Message(role="system", content="B"),
+    HI,
+]
+
+
+@pytest.mark.parametrize(
+    ("hints", "messages"),
+    [
+        ({}, [("system", "A\n\nB"), ("user", "hi")]),
+        ({"merge_system": False}, [("system", "A"), ("system", "B"), ("user", "hi")]),
+        ({"system": "developer"}, [("developer", "A\n\nB"), ("user", "hi")]),
+        ({"system": "user"}, [("user", "A\n\nB\n\nhi")]),
+    ],
+)
+def test_instructions_go_where_the_model_reads_them(
+    hints: dict[str, Any], messages: list[tuple[str, str]]
+) -> None:
+    body = sent(ChatRequest(messages=TOLD), **hints)
+    assert [(m["role"], m["content"]) for m in body["messages"]] == messages
+
+
+def state(provider: str = "lab", model: str = "m", **kept: object) -> ProviderState:
+    return ProviderState(provider=provider, model=model, blob=json.dumps(kept))
+
+
+@pytest.mark.parametrize(
+    ("kept", "hints", "fields"),
+    [
+        (state(reasoning_content="why"), {}, {}),
+        (
+            state(reasoning_content=" why\n"),
+            {"reasoning": "kept"},
+            {"reasoning_content": " why\n"},
+        ),
+        (state(reasoning="why"), {"reasoning": "kept"}, {"reasoning": "why"}),
+        (None, {"reasoning": "kept"}, {}),
+        (None, {"reasoning": "stubbed"}, {"reasoning_content": " "}),
+        (state(reasoning="why"), {"reasoning": "stubbed"}, {"reasoning": "why"}),
+        (
+            state(model="other", reasoning_content="why"),
+            {"reasoning": "stubbed"},
+            {"reasoning_content": " "},
+        ),
+        (state(provider="other", reasoning_content="why"), {"reasoning": "kept"}, {}),
+        (state(reasoning_details=[{"data": "x"}]), {}, {"reasoning_details": [{"data": "x"}]}),
+        (state(reasoning_details=[{"data": "x"}]), {"replay_state": False}, {}),
+        (ProviderState(provider="lab", model="m", blob="{"), {"reasoning": "kept"}, {}),
+    ],
+)
+def test_thinking_goes_back_verbatim_to_the_model_that_thought_it(
+    kept: ProviderState | None, hints: dict[str, Any], fields: dict[str, Any]
+) -> None:
+    answer = Message(role="assistant", content="so", reasoning="why", provider_state=kept)
+    body = sent(ChatRequest(messages=[HI, answer, HI]), **hints)
+    assert body["messages"][1] == {"role": "assistant", "content": "so", **fields}
+
+
+def test_a_model_without_tools_reads_of_earlier_calls_in_words() -> None:
+    call = ToolCall(id="a", name="f", arguments="{}")
+    history = [
+        HI,
+        Message(role="assistant", tool_calls=(call,)),
+        Message(role="tool", content="1", tool_call_id="a"),
+    ]
+    body = sent(ChatRequest(messages=history, tools=[TOOL]), tools=False)
+    assert "tools" not in body
+    assert body["messages"] == [
+        {"role": "user", "content": "hi\n\n[The tool f was called with {} and returned: 1]"}
+    ]
+
+
+def test_pictures_of_results_join_what_the_user_says_next() -> None:
+    call = ToolCall(id="a", name="f", arguments="{}")
+    history = [
+        HI,
+        Message(role="assistant", tool_calls=(call,)),
+        Message(role="tool", content="1", tool_call_id="a", media=(PICTURE,)),
+        Message(role="user", content="and?"),
+    ]
+    last = sent(ChatRequest(messages=history))["messages"][-1]
+    assert [part["type"] for part in last["content"]] == ["text", "image_url"]
+    assert last["content"][0]["text"] == "The pictures that the tools returned:\n\nand?"
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n"])
+def test_no_text_that_is_blank_is_sent(blank: str) -> None:
+    call = ToolCall(id="a", name="f", arguments="{}")
+    history = [
+        Message(role="user", content=blank),
+        Message(role="assistant", content=blank, tool_calls=(call,)),
+        Message(role="tool", content=blank, tool_call_id="a"),
+        Message(role="assistant", content=blank),
+        Message(role="user", content=blank),
+    ]
+    contents = [m["content"] for m in sent(ChatRequest(messages=history))["messages"]]
+    assert contents == ["[empty message]", None, blank, "[empty message]"]
