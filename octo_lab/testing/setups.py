@@ -8,7 +8,7 @@ from typing import Any
 
 from octo_lab.app import Setup
 from octo_lab.bus.ports import Channel
-from octo_lab.config.settings import ProviderSettings, Settings
+from octo_lab.config.settings import LocalSettings, ProviderSettings, Settings
 from octo_lab.llm.provider import Provider
 from octo_lab.session.commands import Command
 from octo_lab.tools.tool import Tool
@@ -23,7 +23,11 @@ def setup_in(
     base_url: str = "",
     **settings: Any,
 ) -> Setup:
-    """A runtime whose workspace is ``folder``; ``base_url`` connects it to a model server."""
+    """A runtime whose workspace is ``folder``; ``base_url`` connects it to a model server.
+
+    It looks for no model servers of this machine.
+    """
+    settings.setdefault("local", LocalSettings(detect=False))
     if base_url:
         settings.setdefault("model", "openai/scripted")
         settings["providers"] = {"openai": ProviderSettings(base_url=base_url)}

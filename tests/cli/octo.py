@@ -68,6 +68,7 @@ class Octo:
     def environ(self) -> dict[str, str]:
         kept = {n: v for n, v in process_environ().items() if n in {"PATH", "LANG", "TERM"}}
         home = {"HOME": str(self.folder / "home"), "OCTO_HOME": str(self.data)}
+        home["OCTO_LOCAL_DETECT"] = "off"
         return {**kept, **home, "PYTHONWARNINGS": "error::ResourceWarning", **self.env}
 
 

@@ -26,7 +26,7 @@ from octo_lab.cli.connect import gateway_again
 from octo_lab.cli.local import open_local
 from octo_lab.cli.outcome import Outcome
 from octo_lab.config.place import find_place
-from octo_lab.config.settings import Settings
+from octo_lab.config.settings import LocalSettings, Settings
 from octo_lab.core.mail import AskOptions
 from octo_lab.gateway.find import find_gateway
 from octo_lab.testing.llm_script import call, calls, fails, says
@@ -280,7 +280,8 @@ async def test_a_runtime_that_cannot_start_ends_the_chat_with_the_next_step(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "octo_lab.db").write_bytes(b"no database" * 1000)
-    setup = Setup(settings=Settings(), workspace=tmp_path, data_folder=tmp_path, environ={})
+    settings = Settings(local=LocalSettings(detect=False))
+    setup = Setup(settings=settings, workspace=tmp_path, data_folder=tmp_path, environ={})
     app = ChatApp(lambda: open_local(setup, "main"))
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.return_value is not None)

@@ -166,6 +166,7 @@ def environment(folder: Path, more: dict[str, str]) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.endswith(("_API_KEY", "_BASE_URL"))}
     home = {name: str(folder) for name in ("HOME", "IPYTHONDIR", "XDG_CONFIG_HOME")}
     paths = {"PYTHONPATH": str(ROOT), "OCTO_HOME": str(folder / "data")}
+    paths["OCTO_LOCAL_DETECT"] = "off"
     return {**kept, **home, **paths, **more}
 
 
