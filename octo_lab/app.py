@@ -283,6 +283,7 @@ async def _configured(setup: Setup, http: ModelHttp) -> ConfiguredModels:
 def _model_setup(setup: Setup, http: ModelHttp) -> ModelSetup:
     return model_setup(
         setup.settings,
+        workspace=setup.workspace,
         http=http,
         environ=setup.environ,
         sources=setup.sources,

@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from octo_lab.config.settings import ModelSettings, ProviderSettings, Settings
+from octo_lab.config.settings import LocalSettings, ModelSettings, ProviderSettings, Settings
 from octo_lab.llm.http import ModelHttp
-from octo_lab.llm.registry import ModelFacts, ModelSetup, ProviderFacts
+from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.resilience.plan import RoutingPlan
 from octo_lab.llm.secret import Secret
+from octo_lab.llm.setup import ModelFacts, ModelSetup, ProviderFacts
 
 
 def model_setup(
     settings: Settings,
     *,
+    workspace: Path,
     http: ModelHttp,
     environ: Mapping[str, str],
     sources: Mapping[str, str],
     variables: Mapping[str, str],
 ) -> ModelSetup:
-    """``sources`` and ``variables`` say which file each setting and variable came from."""
+    """``sources`` and ``variables`` say which file each setting and variable came from; paths in
+    the settings are relative to the workspace.
+    """
     return ModelSetup(
         http=http,
         model=settings.model,
@@ -29,19 +33,32 @@ def model_setup(
         environ=environ,
         sources=sources,
         variables=variables,
-        routing=_routing(settings),
+        local=_local(settings.local, workspace),
+        routing=_routing(settings, workspace),
     )
 
 
-def _routing(settings: Settings) -> RoutingPlan:
+def _local(settings: LocalSettings, workspace: Path) -> LocalPolicy:
+    return LocalPolicy(
+        detect=settings.detect,
+        model=str(_path(settings.model, workspace) or ""),
+        threads=settings.threads,
+    )
+
+
+def _routing(settings: Settings, workspace: Path) -> RoutingPlan:
     routing = settings.routing
     return RoutingPlan(
         fallbacks=settings.fallbacks,
         mode=routing.mode,
         qos=routing.qos,
         escalate=routing.escalate,
-        catalog=Path(routing.catalog).expanduser() if routing.catalog else None,
+        catalog=_path(routing.catalog, workspace),
     )
+
+
+def _path(path: str | None, workspace: Path) -> Path | None:
+    return workspace / Path(path).expanduser() if path else None
 
 
 def _provider(settings: ProviderSettings) -> ProviderFacts:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 import octo_lab
 from octo_lab.app import open_app
 from octo_lab.cli.main import app as cli
-from octo_lab.config.settings import ProviderSettings, Settings
+from octo_lab.config.settings import ModelSettings, ProviderSettings, Settings
 from octo_lab.core.mail import CommandList, GetCommands
 from octo_lab.llm.offline.languages import load_languages
 from octo_lab.notebook.completion import WORDS
@@ -148,6 +148,8 @@ def all_settings(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
         kind: Any = field.annotation
         if name == "providers":
             yield from all_settings(ProviderSettings, "providers.NAME.")
+        elif name == "models":
+            yield from all_settings(ModelSettings, "models.NAME.")
         elif isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from all_settings(kind, f"{prefix}{name}.")
         else:

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from octo_lab.config.model_setup import model_setup
+from octo_lab.config.settings import Settings
+from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.local.policy import LocalPolicy
+from octo_lab.llm.resilience.plan import RoutingPlan
+from octo_lab.llm.setup import ModelFacts, ModelSetup
+
+WORKSPACE = Path("/lab")
+
+
+def setup(**settings: object) -> ModelSetup:
+    return model_setup(
+        Settings.model_validate(settings),
+        workspace=WORKSPACE,
+        http=ModelHttp(),
+        environ={},
+        sources={},
+        variables={},
+    )
+
+
+def test_what_is_set_of_a_model_reaches_the_model_layer() -> None:
+    made = setup(
+        models={
+            "openai/gpt-x": {
+                "hints": {"vision": False},
+                "context_window": 8192,
+                "price_in": 1,
+                "price_out": 2,
+            }
+        }
+    )
+    assert made.models == {
+        "openai/gpt-x": ModelFacts(
+            hints=(("vision", False),), context_window=8192, price_in=1.0, price_out=2.0
+        )
+    }
+
+
+def test_paths_are_relative_to_the_workspace() -> None:
+    made = setup(
+        fallbacks=["ollama/x"],
+        routing={"mode": "lane", "qos": True, "escalate": False, "catalog": "models.json"},
+        local={"detect": False, "model": "small.gguf", "threads": 2},
+    )
+    assert made.routing == RoutingPlan(
+        fallbacks=("ollama/x",),
+        mode="lane",
+        qos=True,
+        escalate=False,
+        catalog=WORKSPACE / "models.json",
+    )
+    assert made.local == LocalPolicy(detect=False, model="/lab/small.gguf", threads=2)
+
+
+def test_servers_of_this_machine_are_looked_for_unless_switched_off() -> None:
+    assert setup().local == LocalPolicy(detect=True)
