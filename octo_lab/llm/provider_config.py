@@ -15,7 +15,9 @@ class ProviderConfig:
     """``name`` is the entry's, ``base_url`` has no trailing slash.
 
     ``hints`` are fields of ModelHints that the user set for this model; they win over what its
-    name tells. ``local`` is how a model of this machine is run.
+    name tells. ``price`` is what the model costs here, None where nobody knows;
+    ``context_window`` its tokens as the user set them. ``local`` is how a model of this machine is
+    run.
     """
 
     name: str
@@ -25,4 +27,5 @@ class ProviderConfig:
     api_key: Secret | None = None
     hints: tuple[tuple[str, bool | str], ...] = ()
     price: Price | None = None
+    context_window: int | None = None
     local: LocalPolicy = LocalPolicy()

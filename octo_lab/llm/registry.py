@@ -311,7 +311,12 @@ def _of_model(
     facts = model_facts(entry.name, config.model, models)
     listed = _official(entry, config.base_url)
     price = PRICES.price(config.model, entry.name) if listed else None
-    return replace(config, hints=facts.hints, price=facts.price or price)
+    return replace(
+        config,
+        hints=facts.hints,
+        price=facts.price or price,
+        context_window=facts.context_window,
+    )
 
 
 def _official(entry: ProviderEntry, base_url: str) -> bool:

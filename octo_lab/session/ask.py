@@ -12,7 +12,7 @@ from octo_lab.agent.prompt import PromptFacts, system_prompt
 from octo_lab.core.mail import Attachment, InboundMessage
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean
-from octo_lab.llm.tokens import context_window, estimate_tokens, message_tokens
+from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.session.history import Context, fit
 from octo_lab.storage.turns import TurnRecord
 from octo_lab.tools.policy import select_tools, unmatched
@@ -78,16 +78,16 @@ def _attached(item: Attachment) -> str:
 
 
 def turn_input(
-    message: InboundMessage, tools: Sequence[Tool], past: Sequence[TurnRecord], model: str
+    message: InboundMessage, tools: Sequence[Tool], past: Sequence[TurnRecord], window: int
 ) -> tuple[TurnInput, Context]:
-    """The agent's input, with as much of the past as fits the model's window."""
+    """The agent's input, with as much of the past as fits the model's ``window`` of tokens."""
     user = user_message(message)
     names = [tool.name for tool in tools]
     system = system_prompt(PromptFacts(channel=message.address.channel, tools=names))
     options = message.options
     reserved = (options.max_tokens or ANSWER_TOKENS) + estimate_tokens(system)
     reserved += message_tokens(user) + sum(estimate_tokens(tool.description) for tool in tools)
-    context = fit(past, context_window(model) - reserved)
+    context = fit(past, window - reserved)
     asked = TurnInput(
         system=system,
         history=context.messages,

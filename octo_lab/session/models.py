@@ -29,6 +29,7 @@ from octo_lab.llm.registry import (
     resolve_model,
 )
 from octo_lab.llm.survey import survey
+from octo_lab.llm.tokens import context_window
 from octo_lab.session.sharing import Shares
 
 OPEN_MODELS = 32
@@ -49,6 +50,12 @@ class ChosenModel:
     @property
     def name(self) -> str:
         return f"{self.provider.name}/{self.provider.model}"
+
+    @property
+    def window(self) -> int:
+        """How many tokens it takes: what the user set, else what is known of it."""
+        own = self.choice.config.context_window if self.choice else None
+        return own or context_window(self.provider.model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,7 +132,7 @@ async def _answer(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord
 
 async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> _Outcome:
     tools = parts.policy.tools_for(turn.job.message, parts.tools)
-    asked, context = turn_input(turn.job.message, tools, past, turn.model.provider.model)
+    asked, context = turn_input(turn.job.message, tools, past, turn.model.window)
     emit = turn.controller.emit
     first = turn.model.note if turn.row.parent is None else ""
     idle = parts.policy.unmatched(turn.job.message, parts.tools)

@@ -12,7 +12,7 @@ from octo_lab.core.mail import Status
 from octo_lab.core.messages import Usage
 from octo_lab.core.money import spent_text
 from octo_lab.llm.metering.pricing import PRICES
-from octo_lab.llm.tokens import context_window, message_tokens
+from octo_lab.llm.tokens import message_tokens
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.models import ChosenModel, ModelSource
@@ -51,7 +51,7 @@ class StatusDesk:
             provider=chosen.provider.name if chosen else "",
             provider_note=" ".join(filter(None, (note, news))),
             context_tokens=context,
-            context_window=context_window(chosen.provider.model) if chosen else 0,
+            context_window=chosen.window if chosen else 0,
             usage=reduce(Usage.__add__, (turn.turn.usage for turn in turns), Usage()),
             tools=self._tools(address.channel),
             channels=self.channels(),
