@@ -21,7 +21,7 @@ from octo_lab.core.stream import (
     UsageReported,
 )
 from octo_lab.core.text import clean
-from octo_lab.llm.errors import error_from_object, shown
+from octo_lab.llm.errors import error_from_object, error_from_text, shown
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.sse import SSEDecoder
 from octo_lab.llm.think import ThinkFilter
@@ -207,6 +207,9 @@ class ChatReader:
             raise self._garbled(data) from None
 
     def _garbled(self, data: str) -> ProviderError:
+        about_money = error_from_text(self._name, data, self._key)
+        if about_money is not None:
+            return about_money
         said = shown(data[:120], self._key)
         return Unavailable(f"{self._name!r} sent what is no JSON: {said!r}", hint="try again")
 

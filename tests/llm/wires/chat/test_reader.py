@@ -15,6 +15,7 @@ from octo_lab.core.errors import (
     ContextOverflow,
     OctoError,
     ProviderError,
+    QuotaExceeded,
     RateLimited,
     StreamCut,
     Unavailable,
@@ -113,7 +114,17 @@ def test_any_cut_gives_the_same_events(cuts: list[int]) -> None:
 
 @pytest.mark.parametrize(
     ("finish", "reason"),
-    [("stop", "end_turn"), ("length", "max_tokens"), ("eos", "end_turn")],
+    [
+        ("stop", "end_turn"),
+        ("eos", "end_turn"),
+        ("tool_calls", "end_turn"),
+        ("function_call", "end_turn"),
+        ("length", "max_tokens"),
+        ("max_tokens", "max_tokens"),
+        ("model_length", "max_tokens"),
+        ("model_context_window_exceeded", "max_tokens"),
+        ("stop_sequence", "stop_sequence"),
+    ],
 )
 def test_the_reason_is_translated(finish: str, reason: str) -> None:
     assert read(delta(content="x"), delta(finish), DONE) == [TextDelta("x"), Done(reason)]  # type: ignore[arg-type]
@@ -247,3 +258,148 @@ def test_a_key_that_a_server_repeats_is_not_shown() -> None:
         read(data({"error": {"message": "bad key secret-1234567890 !"}}), key="secret-1234567890")
     assert "secret-1234567890" not in str(caught.value)
     assert "bad key" in str(caught.value)
+
+
+@pytest.mark.parametrize("finish", ["insufficient_system_resource", "network_error", "abort"])
+def test_an_answer_its_server_gave_up_may_be_asked_for_again(finish: str) -> None:
+    with pytest.raises(Unavailable, match=f"'lab' gave the answer up: {finish}"):
+        read(delta(content="so far"), delta(finish), DONE)
+
+
+@pytest.mark.parametrize("finish", ["content_filter", "sensitive"])
+def test_an_answer_the_filter_stopped_is_filtered(finish: str) -> None:
+    with pytest.raises(ContentFiltered, match="its filter objects"):
+        read(delta(content="so far"), delta(finish), DONE)
+
+
+def test_a_second_answer_that_nobody_asked_for_is_ignored() -> None:
+    events = read(
+        data({"choices": [{"index": 1, "delta": {"content": "B"}}]}),
+        data(
+            {
+                "choices": [
+                    {"index": 1, "delta": {"content": "B"}, "finish_reason": "stop"},
+                    {"index": 0, "delta": {"content": "A"}},
+                ]
+            }
+        ),
+        DONE,
+    )
+    assert events == [TextDelta("A"), Done("end_turn")]
+
+
+def test_the_call_of_the_time_before_tools_is_a_call() -> None:
+    *_, called, done = read(
+        delta(function_call={"name": "f", "arguments": '{"x"'}),
+        delta(function_call={"arguments": ":1}"}),
+        delta("function_call"),
+    )
+    assert isinstance(called, ToolCalled)
+    assert (called.call.name, called.call.arguments, bool(called.call.id)) == ("f", '{"x":1}', True)
+    assert done == Done("tool_use")
+
+
+def test_a_tool_sent_under_another_name_gets_its_own_back() -> None:
+    reader = ChatReader("lab", names={"server_tool_1": "server.tool"})
+    reader.feed(delta("tool_calls", tool_calls=[tool(0, "a", "server_tool_1", "{}")]))
+    assert reader.close()[0] == ToolCalled(ToolCall(id="a", name="server.tool", arguments="{}"))
+
+
+@pytest.mark.parametrize(
+    ("chunk", "usage"),
+    [
+        (
+            {"usage": {"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 8}},
+            Usage(input_tokens=9, output_tokens=2, cached_tokens=8, requests=1),
+        ),
+        (
+            {"choices": [{"delta": {}, "usage": {"prompt_tokens": 9, "cached_tokens": 4}}]},
+            Usage(input_tokens=9, cached_tokens=4, requests=1),
+        ),
+        (
+            {"x_groq": {"usage": {"prompt_tokens": 3, "completion_tokens": 1}}},
+            Usage(input_tokens=3, output_tokens=1, requests=1),
+        ),
+        (
+            {
+                "usage": {
+                    "prompt_tokens": 9,
+                    "completion_tokens": 7,
+                    "completion_tokens_details": {"reasoning_tokens": 5},
+                    "prompt_tokens_details": {"cached_tokens": 2, "cache_write_tokens": 3},
+                    "cost": 0.25,
+                }
+            },
+            Usage(
+                input_tokens=9,
+                output_tokens=7,
+                cached_tokens=2,
+                written_tokens=3,
+                reasoning_tokens=5,
+                requests=1,
+                cost=0.25,
+                priced=1,
+            ),
+        ),
+        ({"usage": {"prompt_tokens": "9", "cost": {"total": 1}}}, Usage(requests=1)),
+        ({"usage": {"prompt_tokens_details": 3, "cost": -1}}, Usage(requests=1)),
+        ({"usage": [1]}, Usage(requests=1)),
+    ],
+)
+def test_usage_is_read_wherever_and_however_it_comes(chunk: dict[str, Any], usage: Usage) -> None:
+    assert read(data({"choices": [], **chunk}), DONE) == [UsageReported(usage), Done("end_turn")]
+
+
+def test_parts_of_reasoning_are_joined_and_kept_as_they_were() -> None:
+    text = {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1"}
+    events = read(
+        delta(reasoning="be", reasoning_details=[{**text, "text": "be"}]),
+        delta(reasoning="cause", reasoning_details=[{**text, "text": "cause"}]),
+        delta(reasoning_details=[{**text, "text": None, "signature": "sig"}]),
+        delta(reasoning_details=[{"type": "reasoning.encrypted", "index": 1, "data": "xx"}]),
+        delta(content="so"),
+        DONE,
+    )
+    kept = next(event.state for event in events if isinstance(event, StateKept))
+    assert json.loads(kept.blob) == {
+        "reasoning": "because",
+        "reasoning_details": [
+            {**text, "text": "because", "signature": "sig"},
+            {"type": "reasoning.encrypted", "index": 1, "data": "xx"},
+        ],
+    }
+    assert merged(events)[:2] == ("so", "because")
+
+
+def test_parts_of_reasoning_alone_are_shown() -> None:
+    part = {"type": "reasoning.summary", "summary": "why"}
+    assert read(delta(reasoning_details=[part]), DONE)[0] == ReasoningDelta("why")
+
+
+def test_thinking_in_tags_is_shown_but_no_state() -> None:
+    assert read(delta(content="<think>hm</think>so"), DONE) == [
+        ReasoningDelta("hm"),
+        TextDelta("so"),
+        Done("end_turn"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chunk", "kind"),
+    [
+        ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, QuotaExceeded),
+        ({"choices": None, "base_resp": {"status_code": 1002, "status_msg": "slow"}}, RateLimited),
+        ({"code": "Arrearage", "message": "Access denied"}, QuotaExceeded),
+        ({"choices": [], "error": {"code": 502, "message": "upstream"}}, Unavailable),
+    ],
+)
+def test_an_error_under_status_200_is_of_its_kind(
+    chunk: dict[str, Any], kind: type[ProviderError]
+) -> None:
+    with pytest.raises(kind):
+        read(data(chunk))
+
+
+def test_a_base_resp_that_says_all_is_well_is_no_error() -> None:
+    chunk = {"choices": [{"delta": {"content": "hi"}}], "base_resp": {"status_code": 0}}
+    assert read(data(chunk), DONE) == [TextDelta("hi"), Done("end_turn")]
