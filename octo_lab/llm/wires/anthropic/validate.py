@@ -60,7 +60,7 @@ def _request(body: Json, version: str, betas: Sequence[str]) -> None:
     turns = _turns(body)
     _pairs(turns)
     options(body, betas)
-    _system(body)
+    content_blocks(body.get("system", "x"), "system", "system", signed=True)
     _thinking(body, turns)
     marks = sum(1 for block in _markable(body, turns) if block.get("cache_control"))
     require(
@@ -143,12 +143,6 @@ def _unanswered(ids: Sequence[str]) -> str:
         f"{', '.join(ids)}. Each `tool_use` block must have a corresponding `tool_result` block "
         "in the next message."
     )
-
-
-def _system(body: Json) -> None:
-    system = body.get("system", "x")
-    for index, block in enumerate(content_blocks(system, "system", "system", signed=True)):
-        require(block["type"] == "text", "Input should be 'text'", f"system.{index}.type")
 
 
 def _thinking(body: Json, turns: Sequence[Json]) -> None:
