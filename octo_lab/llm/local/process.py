@@ -11,6 +11,7 @@ import os
 import secrets
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -45,13 +46,15 @@ class ModelSpec:
         return self.file.path.stem
 
 
-def read_spec(path: str, policy: LocalPolicy) -> ModelSpec:
+def read_spec(
+    path: str, policy: LocalPolicy, *, find: Callable[[str], object] = find_spec
+) -> ModelSpec:
     """Blocks on the disk; raises ConfigError where the model, or llama.cpp, is missing."""
     if not path:
         hint = "name a GGUF file: local.model in the config, or `local/PATH` as a model's name"
         raise ConfigError("No local model is configured", hint=hint)
     file = read_gguf(Path(path).expanduser())
-    if find_spec("xllamacpp") is None:
+    if find("xllamacpp") is None:
         raise ConfigError(
             "Local models need llama.cpp, which is not installed",
             hint="pip install 'octo_lab[local]'",

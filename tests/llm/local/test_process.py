@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import anyio
@@ -20,8 +19,6 @@ from tests.llm.local.ggufs import pair, write_gguf
 
 pytestmark = pytest.mark.anyio
 
-HAS_LLAMA = find_spec("xllamacpp") is not None
-needs_llama = pytest.mark.skipif(not HAS_LLAMA, reason="llama: no llama.cpp wheel")
 HELLO = ChatRequest(messages=[Message(role="user", content="hello")])
 
 
@@ -53,15 +50,14 @@ async def test_a_model_that_is_not_there_is_named_with_the_next_step(
     assert all(isinstance(one, ConfigError) and one.hint for one in (nothing, missing, other))
 
 
-@pytest.mark.skipif(HAS_LLAMA, reason="llama: llama.cpp is installed here")
-async def test_without_llamacpp_the_extra_is_named(tmp_path: Path) -> None:
+def test_without_llamacpp_the_extra_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as failed:
-        read_spec(str(broken(tmp_path)), LocalPolicy())
+        read_spec(str(broken(tmp_path)), LocalPolicy(), find=lambda _name: None)
 
     assert failed.value.hint == "pip install 'octo_lab[local]'"
 
 
-@needs_llama
+@pytest.mark.llama
 async def test_a_file_that_llamacpp_refuses_is_an_error_and_leaves_no_process(
     http: ModelHttp, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,7 +68,7 @@ async def test_a_file_that_llamacpp_refuses_is_an_error_and_leaves_no_process(
     assert (failed.retryable, capfd.readouterr()) == (False, ("", ""))
 
 
-@needs_llama
+@pytest.mark.llama
 async def test_a_load_that_is_cancelled_ends_the_process(tmp_path: Path) -> None:
     pipe = tmp_path / "endless.gguf"
     path = str(broken(tmp_path))
@@ -86,7 +82,7 @@ async def test_a_load_that_is_cancelled_ends_the_process(tmp_path: Path) -> None
     assert (given_up.cancelled_caught, process.alive) == (True, False)
 
 
-@needs_llama
+@pytest.mark.llama
 def test_threads_and_context_are_bounded(tmp_path: Path) -> None:
     path = str(broken(tmp_path))
     cores = os.cpu_count() or 2
