@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -23,6 +22,7 @@ from octo_lab.llm.secret import Secret
 from octo_lab.llm.sse import SSEDecoder
 from octo_lab.llm.tool_calls import is_object
 from octo_lab.llm.wires.event_json import event_json
+from octo_lab.llm.wires.responses.kept import kept_items
 from octo_lab.llm.wires.responses.output import Calls, Places, Spoken
 
 Json = Mapping[str, Any]
@@ -231,21 +231,6 @@ class ResponsesReader:
 
     def _error(self, event: Json, _out: Out) -> None:
         raise error_from_object(self._name, event, self._key)
-
-
-def kept_items(items: list[Json]) -> str:
-    """What must come back verbatim, as JSON; '' when nothing has to, or cannot.
-
-    Thinking without its encrypted text is known only to a vendor who stored it, and phases are
-    marks that the vendor wants to see again.
-    """
-    thinking = [item for item in items if item.get("type") == "reasoning"]
-    if not all(item.get("encrypted_content") for item in thinking):
-        return ""
-    if not all(item.get("type") in ("reasoning", "message", "function_call") for item in items):
-        return ""
-    worth = bool(thinking) or any(item.get("phase") for item in items)
-    return json.dumps(items, ensure_ascii=False, separators=(",", ":")) if worth else ""
 
 
 def read_usage(usage: Json) -> Usage:

@@ -19,6 +19,7 @@ from octo_lab.llm.tool_calls import is_object
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.chat.messages import PICTURES
 from octo_lab.llm.wires.chat.request import as_bytes, is_strict, told_effort
+from octo_lab.llm.wires.responses.kept import Kept
 
 Json = dict[str, Any]
 LEAST_TOKENS = 16  # the vendor refuses a lower limit
@@ -33,12 +34,12 @@ def request_bytes(request: ChatRequest, provider: str, model: str, hints: ModelH
 def responses_request(request: ChatRequest, provider: str, model: str, hints: ModelHints) -> Json:
     """The body as JSON. Nothing is stored at the vendor: thinking travels with the history."""
     messages = repair(request.messages if hints.tools else text_only(request.messages))
-    mine = (provider, model) if hints.replay_state else None
+    kept = Kept(provider, model) if hints.replay_state else None
     body: Json = {
         "model": model,
         "input": [
             *_wish(request, hints),
-            *(item for message in messages for item in _items(message, mine, hints)),
+            *(item for message in messages for item in _items(message, kept, hints)),
         ],
         "store": False,
         "stream": True,
@@ -123,7 +124,7 @@ def _tool(tool: ToolSpec) -> Json:
     }
 
 
-def _items(message: Message, mine: tuple[str, str] | None, hints: ModelHints) -> Iterator[Json]:
+def _items(message: Message, kept: Kept | None, hints: ModelHints) -> Iterator[Json]:
     match message.role:
         case "user":
             yield {"type": "message", "role": "user", "content": _content(message, hints)}
@@ -134,7 +135,7 @@ def _items(message: Message, mine: tuple[str, str] | None, hints: ModelHints) ->
                 "output": _content(message, hints),
             }
         case "assistant":
-            yield from _verbatim(message, mine) or _said(message)
+            yield from (kept and kept.items(message)) or _said(message)
         case "system":
             return
 
@@ -180,38 +181,3 @@ def _call(call: ToolCall) -> Json:
         arguments = json.dumps({"invalid_json": arguments}, ensure_ascii=False)
     name = alias(call.name)
     return {"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments}
-
-
-def _verbatim(message: Message, mine: tuple[str, str] | None) -> list[Json]:
-    """The items as the same provider and model gave them; none when the message was changed."""
-    state = message.provider_state
-    if state is None or (state.provider, state.model) != mine:
-        return []
-    try:
-        items = json.loads(state.blob)
-        return items if _tells(items) == _told(message) and _followed(items) else []
-    except (ValueError, TypeError, KeyError, AttributeError):  # rows of another version
-        return []
-
-
-def _tells(items: Sequence[Mapping[str, Any]]) -> tuple[str, list[tuple[str, str]]]:
-    """What of a message the items hold: text without white space, and the calls."""
-    texts = (
-        part["text"]
-        for item in items
-        if item["type"] == "message"
-        for part in item["content"]
-        if part["type"] == "output_text"
-    )
-    calls = [(i["call_id"], i["arguments"]) for i in items if i["type"] == "function_call"]
-    return "".join("".join(texts).split()), calls
-
-
-def _told(message: Message) -> tuple[str, list[tuple[str, str]]]:
-    calls = [(call.id, call.arguments) for call in message.tool_calls]
-    return "".join(message.content.split()), calls
-
-
-def _followed(items: Sequence[Mapping[str, Any]]) -> bool:
-    """Thinking is only accepted before what came of it."""
-    return bool(items) and items[-1]["type"] != "reasoning"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,9 @@ def check_items(value: object) -> None:
         check(item, where)
         status = item.get("status") or "completed"
         require(status in _STATUSES, f"Invalid value: {status!r}.", f"{where}.status")
+    ids = Counter(item["id"] for item in items if item.get("id"))
+    for id, count in ids.items():
+        require(count == 1, f"Duplicate item found with id {id}.", "input")
     _pairs(items)
     _thoughts(items)
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import (
@@ -239,6 +241,8 @@ def test_items_go_back_verbatim_to_the_same_provider_and_model() -> None:
 
 STATE = KEPT.provider_state
 assert STATE is not None
+SAID = replace(KEPT, tool_calls=(), provider_state=replace(STATE, blob=json.dumps(ITEMS[:2])))
+THOUGHTLESS = replace(KEPT, content="", provider_state=replace(STATE, blob=json.dumps(ITEMS[:1])))
 REBUILT = [
     {"type": "message", "role": "assistant", "content": "Let me look."},
     {"type": "function_call", "call_id": "a", "name": "f", "arguments": '{"x":1}'},
@@ -277,6 +281,16 @@ def test_items_of_others_and_those_that_do_not_fit_are_made_anew(
 )
 def test_a_message_that_was_changed_is_made_anew(changed: Message) -> None:
     assert "reasoning" not in {item["type"] for item in items(HI, changed, RESULT)}
+
+
+def test_items_go_back_only_once_however_often_the_message_is_there() -> None:
+    kinds = [item["type"] for item in items(HI, SAID, HI, SAID, HI)]
+    assert kinds == ["message", "reasoning", "message", "message", "message", "message"]
+
+
+@given(st.lists(st.sampled_from([HI, KEPT, RESULT, SAID, THOUGHTLESS]), max_size=9))
+def test_items_of_any_damaged_history_are_accepted(history: list[Message]) -> None:
+    assert items(*history)
 
 
 def test_a_user_can_forbid_that_state_goes_back() -> None:

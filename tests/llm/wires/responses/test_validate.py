@@ -128,6 +128,7 @@ def test_a_sound_request_has_no_problem(request_body: dict[str, Any]) -> None:
         (body(CALL, {**RESULT, "output": []}), "input[1].output"),
         (body(CALL, {**RESULT, "output": None}), "input[1].output"),
         (body(USER, THOUGHT), "input"),
+        (body(THOUGHT, THOUGHT, SAID), "input"),
         (body(THOUGHT, USER), "input"),
         (body({**THOUGHT, "encrypted_content": None}, SAID), "input"),
         (body({**THOUGHT, "id": ""}, SAID), "input[0].id"),
