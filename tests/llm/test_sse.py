@@ -151,6 +151,20 @@ def test_the_fast_path_and_the_state_machine_agree(
     )
 
 
+_LINES = st.sampled_from(
+    [b"data: x", b"data: ", b"data:y", b"event: e", b"event: ", b"event:f", b"id: 1", b"data", b":"]
+)
+
+
+@given(st.lists(st.lists(_LINES, max_size=3), max_size=6), st.sampled_from([b"\n", b"\r", b"\r\n"]))
+def test_events_that_come_whole_are_those_that_come_in_bytes(
+    blocks: list[list[bytes]], end: bytes
+) -> None:
+    parts = [b":\n\n", *(b"".join(line + end for line in [*lines, b""]) for lines in blocks)]
+    body = b"".join(parts)
+    assert fed(*parts) == fed(*(body[i : i + 1] for i in range(len(body))))
+
+
 def test_the_retry_time_is_read_from_digits_only() -> None:
     decoder = SSEDecoder()
     decoder.feed(HARD)
