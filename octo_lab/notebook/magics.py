@@ -30,7 +30,7 @@ HELP = f"""Ask the agent that lives in this kernel.
 
   %octo PROMPT             ask; everything after the options is the prompt, as it stands
   %%octo [OPTIONS]         ask with the cell below as the prompt (Markdown)
-  x = %octo PROMPT         keep the turn: x.text, x.tool_calls, x.usage
+  x = %octo PROMPT         keep the turn: x.text, x.tool_calls, x.usage, x.cost
   %octo                    status: model, session, tokens, tools
   %octo /COMMAND           a slash command; %octo /help lists them
   %octo WORD               one of: status, fix, doctor, models, providers, router, help
