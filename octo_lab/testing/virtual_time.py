@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
+RESOLUTION = 1e-6  # far above what is lost in rounding after years
+
+
 class VirtualTime(asyncio.SelectorEventLoop):
     """Time stands still while anything runs, and jumps to the next deadline when all wait.
 
@@ -18,6 +21,7 @@ class VirtualTime(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._now = 0.0
         super().__init__(_Skipping(self._skip))
+        self._clock_resolution = RESOLUTION
 
     def time(self) -> float:
         return self._now
