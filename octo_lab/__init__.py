@@ -19,6 +19,7 @@ _PLACES = {
     "chat": "octo_lab.notebook.api",
     "close": "octo_lab.notebook.api",
     "load_ipython_extension": "octo_lab.notebook.extension",
+    "models": "octo_lab.notebook.api",
     "router": "octo_lab.notebook.api",
     "sessions": "octo_lab.notebook.api",
     "status": "octo_lab.notebook.api",

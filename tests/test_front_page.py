@@ -11,6 +11,7 @@ def test_the_front_page_names_what_it_has() -> None:
         "chat",
         "close",
         "load_ipython_extension",
+        "models",
         "router",
         "sessions",
         "status",

@@ -20,7 +20,7 @@ from octo_lab.core.mail import (
     ProviderList,
 )
 from octo_lab.core.wire import reply_json
-from octo_lab.core.words import check_rows, is_connected, missing_words
+from octo_lab.core.words import card_words, check_rows, is_connected, missing_words
 
 _MARKS = {"reached": "✓", "built in": "✓", "not reached": "✗", "refused": "✗"}
 
@@ -29,15 +29,18 @@ def show_models(*, as_json: bool, workspace: Path | None) -> Outcome:
     _, reply = ask_control(GetProviders(), workspace)
     if not isinstance(reply, ProviderList):
         return refused(reply)
-    usable = [info for info in reply.providers if info.state != "not connected"]
+    usable = list(filter(is_connected, reply.providers))
     if as_json:
         names = [name for info in usable for name in info.models]
-        sys.stdout.write(json.dumps({"current": reply.current, "models": names}) + "\n")
+        known = {card.name: asdict(card) for card in reply.cards}
+        said = {"current": reply.current, "models": names, "known": known}
+        sys.stdout.write(json.dumps(said) + "\n")
         return Outcome()
+    words = {card.name: f"  {card_words(card)}" for card in reply.cards}
     for info in usable:
         for name in info.models or (f"{info.name}: {_state(info)}",):
             mark = "*" if name == reply.current else " "
-            sys.stdout.write(printable(f"{mark} {name}") + "\n")
+            sys.stdout.write(printable(f"{mark} {name}{words.get(name, '')}") + "\n")
     _print_note(reply)
     return Outcome()
 

@@ -292,12 +292,32 @@ class ProviderInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """What is known of a model beyond its name; None and '' where it is not.
+
+    Prices are US dollars per million tokens, ``capabilities`` some of ``tools``, ``vision``,
+    ``reasoning``, ``schema``.
+    """
+
+    name: str
+    context_window: int | None = None
+    max_output: int | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderList:
-    """``current``: the provider and model a new dialog would use, as ``provider/model``."""
+    """``current``: the provider and model a new dialog would use, as ``provider/model``.
+
+    ``cards`` are of the listed models that something is known of.
+    """
 
     providers: tuple[ProviderInfo, ...]
     current: str = ""
     note: str = ""
+    cards: tuple[ModelCard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

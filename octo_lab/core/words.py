@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octo_lab.core.mail import ProviderCheck, ProviderInfo, SlotInfo
+from octo_lab.core.mail import ModelCard, ProviderCheck, ProviderInfo, SlotInfo
 
 ROUTER_COLUMNS = ("model", "state", "calls", "errors", "p50", "p95", "tokens/s", "cost", "score")
 
@@ -17,6 +17,22 @@ def missing_words(info: ProviderInfo) -> str:
     """What a provider lacks to be connected."""
     missing = [value for value in (info.key, info.base_url) if value.startswith("missing")]
     return missing[0] if missing else info.note
+
+
+def card_words(card: ModelCard) -> str:
+    """Window, price and abilities in a few words."""
+    parts = [
+        f"{_thousands(card.context_window)} tokens" if card.context_window else "",
+        f"${card.price_in:g} in, ${card.price_out:g} out per 1M"
+        if card.price_in is not None and card.price_out is not None
+        else "",
+        ", ".join(card.capabilities),
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _thousands(tokens: int) -> str:
+    return f"{tokens / 1_000_000:.3g}M" if tokens >= 1_000_000 else f"{tokens / 1000:.3g}k"
 
 
 def check_rows(check: ProviderCheck) -> list[tuple[str, str]]:

@@ -33,6 +33,7 @@ async def survey(
     """
     connected = connected_providers(setup, registry)
     names = {entry.name for entry in connected}
+    named = (setup.model or "").partition("/")[0].lower()
     ordered = (*connected, *(entry for entry in registry if entry.name not in names))
     found = [_info(entry, setup) for entry in ordered]
 
@@ -44,7 +45,7 @@ async def survey(
             choice = _reachable(entry, setup)
             if choice is None or patience <= 0:
                 continue
-            if entry.name in _OF_THIS_MACHINE and entry.name not in names:
+            if entry.name in _OF_THIS_MACHINE and entry.name not in {*names, named}:
                 found[index] = _not_found(found[index], setup)
             else:
                 tasks.start_soon(ask, index, choice)
@@ -75,9 +76,9 @@ def _built_in(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
 
 
 def _not_found(info: ProviderInfo, setup: ModelSetup) -> ProviderInfo:
-    if setup.local.detect:
-        return replace(info, state="not reached", note="no such server runs on this machine")
-    return replace(info, note="not looked for: local.detect is off")
+    looked = "no such server runs on this machine"
+    note = looked if setup.local.detect else "not looked for: local.detect is off"
+    return replace(info, state="not connected", note=note)
 
 
 def _reachable(entry: ProviderEntry, setup: ModelSetup) -> ModelChoice | None:

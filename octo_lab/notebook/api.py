@@ -11,9 +11,12 @@ from IPython.core.getipython import get_ipython
 
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.mail import (
+    GetProviders,
     GetRouting,
     GetSessions,
     GetStatus,
+    ModelCard,
+    ProviderList,
     Routing,
     RunCommand,
     SessionList,
@@ -128,6 +131,26 @@ def sessions(query: str = "") -> pd.DataFrame:
     columns = ["title", "turns", "current", "busy", "archived", "updated_at", "session"]
     rows = [[getattr(info, name) for name in columns] for info in reply.sessions]
     return pd.DataFrame(rows, columns=columns)
+
+
+def models() -> pd.DataFrame:
+    """The models that can be chosen, as a DataFrame, one row a model.
+
+    ``context_window`` and ``max_output`` are tokens, prices US dollars per million tokens; what
+    is not known is missing.
+    """
+    import pandas as pd
+
+    reply = _face().control(GetProviders())
+    if not isinstance(reply, ProviderList):
+        raise OctoError("The runtime gave no list of models")
+    known = {card.name: card for card in reply.cards}
+    names = [name for info in reply.providers for name in info.models]
+    columns = [field.name for field in fields(ModelCard)]
+    rows = [astuple(known.get(name) or ModelCard(name=name)) for name in names]
+    table = pd.DataFrame(rows, columns=columns)
+    table.insert(1, "current", [name == reply.current for name in names])
+    return table
 
 
 def router() -> pd.DataFrame:

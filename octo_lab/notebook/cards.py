@@ -13,7 +13,7 @@ from IPython.display import publish_display_data as _publish_display_data
 
 from octo_lab.core.mail import ProviderCheck, ProviderInfo, ProviderList, Status
 from octo_lab.core.money import spent_text
-from octo_lab.core.words import check_rows, is_connected, missing_words
+from octo_lab.core.words import card_words, check_rows, is_connected, missing_words
 from octo_lab.notebook.panels.widget import is_built
 from octo_lab.notebook.render_markdown import markdown_html
 
@@ -62,11 +62,12 @@ def status_card(status: Status, gateway: str) -> str:
 
 def models_card(listed: ProviderList) -> str:
     """The models of each provider that can be used, and why a server named none."""
-    rows = [
-        (info.name, ", ".join(f"`{name}`" for name in info.models) or state_words(info))
-        for info in listed.providers
-        if info.state != "not connected"
-    ]
+    words = {card.name: card_words(card) for card in listed.cards}
+    rows: Rows = []
+    for info in filter(is_connected, listed.providers):
+        rows += [(f"`{name}`", words.get(name, "")) for name in info.models]
+        if not info.models:
+            rows.append((info.name, state_words(info)))
     return "\n\n".join(filter(None, [_now(listed), _table(rows), listed.note]))
 
 

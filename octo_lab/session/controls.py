@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octo_lab.core.errors import OctoError, UsageError
@@ -171,11 +171,13 @@ class Controls:
 
     async def _providers(self, patience: float) -> ProviderList:
         found = await self.models.providers(patience)
+        cards = self.models.cards(name for info in found for name in info.models)
+        listed = ProviderList(providers=found, cards=cards)
         try:
             chosen = await self.models.choose(None, patience)
         except OctoError as exc:
-            return ProviderList(providers=found, note=str(exc))
-        return ProviderList(providers=found, current=chosen.name, note=chosen.note)
+            return replace(listed, note=str(exc))
+        return replace(listed, current=chosen.name, note=chosen.note)
 
     async def _cassette(self, wanted: UseCassette) -> Told:
         if wanted.mode != "off" and not wanted.path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 from octo_lab.core.errors import ConfigError, OctoError, Unavailable, UsageError
-from octo_lab.core.mail import ProviderInfo, Routing
+from octo_lab.core.mail import ModelCard, ProviderInfo, Routing
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import TapeUse
 from octo_lab.llm.entry import ProviderEntry
@@ -30,6 +30,7 @@ from octo_lab.llm.registry import (
 )
 from octo_lab.llm.survey import survey
 from octo_lab.llm.tokens import context_window
+from octo_lab.session.model_cards import model_cards
 from octo_lab.session.sharing import Shares
 
 OPEN_MODELS = 32
@@ -96,6 +97,10 @@ class ModelSource(Protocol):
         """Models worth offering, as ``provider/model``."""
         ...
 
+    def cards(self, names: Iterable[str]) -> tuple[ModelCard, ...]:
+        """What is known of these models; those of which nothing is are left out."""
+        ...
+
     async def use_cassette(self, mode: CassetteMode, path: Path) -> CassetteUse:
         """Record all model traffic, replay it, or end either; raises OctoErrors."""
         ...
@@ -125,6 +130,9 @@ class OneModel:
     def names(self) -> tuple[str, ...]:
         return (ChosenModel(provider=self.provider).name,)
 
+    def cards(self, names: Iterable[str]) -> tuple[ModelCard, ...]:
+        return ()
+
     async def use_cassette(self, mode: CassetteMode, path: Path) -> CassetteUse:
         raise UsageError("Only a configured model can be recorded or replayed")
 
@@ -132,13 +140,18 @@ class OneModel:
 class ConfiguredModels:
     """The models of the registry as the settings and variables connect them."""
 
-    def __init__(self, setup: ModelSetup, registry: Registry[ProviderEntry]) -> None:
+    def __init__(
+        self,
+        setup: ModelSetup,
+        registry: Registry[ProviderEntry],
+        loopback: Loopback | None = None,
+    ) -> None:
         self._setup = setup
         self._registry = registry
         self._tape: ModelChoice | None = None
         self._opened: dict[ProviderConfig, Provider] = {}
         self._lists = ModelLists()
-        self._loopback = Loopback()
+        self._loopback = loopback or Loopback()
         self._shares = Shares(setup.routing, self._open)
 
     async def choose(self, name: str | None, patience: float = PATIENCE) -> ChosenModel:
@@ -231,6 +244,9 @@ class ConfiguredModels:
             choices = []
         names = [name for choice in choices for name in self._offered(choice)]
         return (*names, f"{offline.NAME}/{offline.MODEL}")
+
+    def cards(self, names: Iterable[str]) -> tuple[ModelCard, ...]:
+        return model_cards(names, self._setup.models)
 
     def _offered(self, choice: ModelChoice) -> tuple[str, ...]:
         """The usual model, unless only the server knows one, and what it said it has."""

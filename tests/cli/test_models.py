@@ -90,7 +90,7 @@ def test_models_are_those_of_the_servers(octo: Octo) -> None:
         listed = own("models", "--json").json
         assert listed["current"] == "openai/gpt-4o"
         assert listed["models"][:2] == ["openai/a", "openai/gpt-4o"]
-        assert "* openai/gpt-4o\n" in own("models").out
+        assert "* openai/gpt-4o  128k tokens" in own("models").out
 
 
 def test_a_server_that_was_not_reached_is_not_called_ready(octo: Octo) -> None:
