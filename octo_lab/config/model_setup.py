@@ -33,15 +33,20 @@ def model_setup(
         environ=environ,
         sources=sources,
         variables=variables,
-        local=_local(settings.local, workspace),
+        local=_local(settings.local, workspace, environ),
         routing=_routing(settings, workspace),
     )
 
 
-def _local(settings: LocalSettings, workspace: Path) -> LocalPolicy:
+def _local(settings: LocalSettings, workspace: Path, environ: Mapping[str, str]) -> LocalPolicy:
+    """``OCTO_LOCAL_DETECT`` may switch the search off, ``OCTO_LOCAL_MODEL`` names a model where no
+    file does.
+    """
+    off = environ.get("OCTO_LOCAL_DETECT", "").strip().lower() in ("off", "0", "no", "false")
+    model = settings.model or environ.get("OCTO_LOCAL_MODEL", "").strip()
     return LocalPolicy(
-        detect=settings.detect,
-        model=str(_path(settings.model, workspace) or ""),
+        detect=settings.detect and not off,
+        model=str(_path(model, workspace) or ""),
         threads=settings.threads,
     )
 

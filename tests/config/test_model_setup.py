@@ -59,3 +59,19 @@ def test_paths_are_relative_to_the_workspace() -> None:
 
 def test_servers_of_this_machine_are_looked_for_unless_switched_off() -> None:
     assert setup().local == LocalPolicy(detect=True)
+
+
+def test_a_variable_names_a_model_or_switches_the_search_off() -> None:
+    def local(**environ: str) -> LocalPolicy:
+        return model_setup(
+            Settings(),
+            workspace=WORKSPACE,
+            http=ModelHttp(),
+            environ=environ,
+            sources={},
+            variables={},
+        ).local
+
+    assert local(OCTO_LOCAL_MODEL=" small.gguf ").model == "/lab/small.gguf"
+    for value, detect in (("", True), ("on", True), ("off", False), ("0", False), ("No", False)):
+        assert local(OCTO_LOCAL_DETECT=value).detect is detect

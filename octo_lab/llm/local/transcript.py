@@ -79,7 +79,7 @@ def _as_text(message: Message) -> Message:
 
 def _instructions(tools: Iterable[ToolSpec], *, may_answer: bool) -> str:
     call = 'call a tool: {"tool": "NAME", "arguments": {…}}'
-    ways = f'answer: {{"answer": "TEXT"}}, or {call}' if may_answer else call
+    ways = f'answer: {{"answer": "…"}}, or {call}' if may_answer else call
     lines = [f"Write one JSON object and nothing else. With it you {ways}", "The tools:"]
     return "\n".join([*lines, *map(_described, tools)])
 

@@ -40,7 +40,7 @@ def test_tools_are_told_in_words_and_the_answer_is_json() -> None:
         (
             "system",
             "Write one JSON object and nothing else. With it you "
-            'answer: {"answer": "TEXT"}, or call a tool: {"tool": "NAME", "arguments": {…}}\n'
+            'answer: {"answer": "…"}, or call a tool: {"tool": "NAME", "arguments": {…}}\n'
             "The tools:\n"
             '- read_file(path: string, mode?: "all"|"head", lines?: list of integer): '
             "Read a text file.\n"
