@@ -14,7 +14,7 @@ from octo_lab.llm.wires.dialects import DIALECTS
 
 CONTESTANTS = Path(__file__).parent / "contestants"
 NAMES = ("floor", "octo", "sdk")
-GOAL, ROUNDS = 1.5, 5
+GOAL, ROUNDS = 1.5, 3
 # chunks of an answer, answers of a round, the goal
 WAYS: dict[str, tuple[int, int, float | None]] = {
     "paced": (200, 30, GOAL),

@@ -1,8 +1,8 @@
 """A model server of every dialect that writes as models do: one event, one TCP packet, a pause.
 
 Run as ``python -m tests.benchmarks.paced_server``: prints its address, then serves until its
-standard input closes. The model name says how: ``chunks-200-paced`` or ``chunks-200-whole``, which
-writes 64 KB at a time.
+standard input closes. The model name says how: ``chunks-200-paced``, ``chunks-50-slow`` with the
+pauses of a real model, or ``chunks-200-whole``, which writes 64 KB at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from octo_lab.testing.llm_script import says
 from octo_lab.testing.wires.registry import wire_of
 
 WORDS = ("alpha ", "beta  ", "gamma ", "delta ", "omega ")
-PAUSE = 0.0001  # long enough that the client reads each event by itself
+PAUSES = {"paced": 0.0001, "slow": 0.05}  # long enough that a client reads each event by itself
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 MANY = 65_536
 
@@ -43,15 +43,15 @@ class Connection(socketserver.BaseRequestHandler):
             named = body.get("model") or path.rpartition("/")[2].partition(":")[0]
             _, chunks, way = named.split("-")
             events = answer(path, int(chunks))
-            if way == "paced":
-                self._pace(events)
+            if way in PAUSES:
+                self._pace(events, PAUSES[way])
             else:
                 self._flood(HEAD + b"".join(events) + b"0\r\n\r\n")
 
-    def _pace(self, events: tuple[bytes, ...]) -> None:
+    def _pace(self, events: tuple[bytes, ...], pause: float) -> None:
         for piece in (HEAD, *events, b"0\r\n\r\n"):
             self.request.sendall(piece)
-            time.sleep(PAUSE)
+            time.sleep(pause)
 
     def _flood(self, body: bytes) -> None:
         for at in range(0, len(body), MANY):
