@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octo_lab.core.messages import Message, ToolCall
-from octo_lab.llm.hints import ModelHints, model_hints
 from octo_lab.llm.tokens import context_window, estimate_tokens, message_tokens
 
 
@@ -68,19 +67,3 @@ def test_a_message_is_its_text_names_and_arguments_and_four(
 )
 def test_a_window_is_known_or_told_from_the_name(model: str, window: int) -> None:
     assert context_window(model) == window
-
-
-@pytest.mark.parametrize(
-    ("model", "hints"),
-    [
-        ("gpt-4o", ModelHints()),
-        ("o3-mini", ModelHints(completion_tokens=True, fixed_temperature=True)),
-        ("openai/gpt-5", ModelHints(completion_tokens=True, fixed_temperature=True)),
-        ("gpt-4.1", ModelHints(completion_tokens=True)),
-        ("gpt-4.1-nano", ModelHints(completion_tokens=True, fixed_temperature=True)),
-        ("kimi-k2", ModelHints(fixed_temperature=True, vision=False)),
-        ("deepseek-chat", ModelHints(vision=False)),
-    ],
-)
-def test_hints_are_told_from_the_name(model: str, hints: ModelHints) -> None:
-    assert model_hints(model) == hints
