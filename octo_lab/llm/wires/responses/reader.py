@@ -29,6 +29,7 @@ Json = Mapping[str, Any]
 Out = list[StreamEvent]
 Ending = Literal["completed", "incomplete", "failed"]
 MOST_TOKENS = 2**40  # more is a server's mistake, and would not fit where sums are kept
+MAX_EVENT = 8_388_608  # the last one tells the whole answer again
 _FLAGGED = ("invalid_prompt", "bio_policy", "misalignment_policy_violation")
 _REQUEST_FAULTS = ("invalid_", "image_", "empty_image", "unsupported_image", "failed_to_download")
 
@@ -55,7 +56,7 @@ class ResponsesReader:
         self._model = model
         self._names = names or {}
         self._key = key
-        self._sse = SSEDecoder()
+        self._sse = SSEDecoder(limit=MAX_EVENT)
         self._places = Places()
         self._text = Spoken()
         self._thinking = Spoken()

@@ -429,6 +429,13 @@ def test_arguments_are_bounded() -> None:
         read(*parts)
 
 
+def test_arguments_that_are_told_again_and_again_count_once() -> None:
+    item = called("a", arguments=json.dumps({"x": "y" * 6_000_000}))
+    done = event("function_call_arguments.done", arguments=item["arguments"], output_index=0)
+    events = read(done, event("output_item.done", item=item, output_index=0), completed(item))
+    assert events == [tool("a", "f", item["arguments"]), Done("tool_use")]
+
+
 def test_parts_and_items_are_bounded() -> None:
     with pytest.raises(Unavailable, match="parts"):
         read(*(text_delta("a", part=n) for n in range(MAX_PARTS + 2)))
