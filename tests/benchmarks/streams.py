@@ -12,7 +12,7 @@ from tests.benchmarks.decode import paced_server
 
 SCRIPT = Path(__file__).parent / "contestants" / "streams.py"
 NAMES = ("httpx", "httpx_pools", "httpx2", "octo", "octo_on_httpx2")
-CHUNKS, WAVES, ROUNDS = 50, 2, 3
+CHUNKS, WAVES, ROUNDS = 50, 1, 3
 
 
 def one_round(name: str, base_url: str) -> dict[str, float]:
