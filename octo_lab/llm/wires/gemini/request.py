@@ -110,8 +110,10 @@ def _tools(request: ChatRequest, hints: ModelHints) -> Json:
             tools = list(request.tools)
     if choice == "none" and hints.tool_choice == "auto":
         return {}
-    named = {alias(tool.name): tool for tool in reversed(tools)}
-    declarations = [_declared(name, tool) for name, tool in reversed(named.items())]
+    named: dict[str, ToolSpec] = {}
+    for tool in tools:
+        named.setdefault(alias(tool.name), tool)
+    declarations = [_declared(name, tool) for name, tool in named.items()]
     body: Json = {"tools": [{"functionDeclarations": declarations}]}
     calling = _calling(choice, hints)
     return {**body, "toolConfig": {"functionCallingConfig": calling}} if calling else body
