@@ -217,7 +217,7 @@ def _configured(setup: ModelSetup, registry: Registry[ProviderEntry]) -> Iterato
                 f"The configured provider {name!r} is unknown and has no base_url",
                 hint=f"give it a base_url, or use one of: {', '.join(sorted(known))}",
             )
-        yield ProviderEntry(name=name, needs_key=False, wire=CHAT)
+        yield ProviderEntry(name=name, needs_key=False, wire_for=openai.wire_for)
 
 
 def _named(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from octo_lab.llm.entry import ProviderEntry
-from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.providers.openai import wire_for
 
 ENTRY = ProviderEntry(
     name="ollama",
-    wire=CHAT,
+    wire_for=wire_for,
     base_url="http://localhost:11434/v1",
     base_url_env="OLLAMA_BASE_URL",
     default_model="llama3.2",

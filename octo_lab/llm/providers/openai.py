@@ -14,7 +14,7 @@ from octo_lab.llm.wires.wire import Wire
 _HOST = "api.openai.com"
 
 
-def _wire_for(config: ProviderConfig) -> Wire:
+def wire_for(config: ProviderConfig) -> Wire:
     """The vendor's own server is asked by Responses where the model knows it; any other server
     only when the user's hint ``responses`` says that it speaks it.
     """
@@ -26,7 +26,7 @@ def _wire_for(config: ProviderConfig) -> Wire:
 
 ENTRY = ProviderEntry(
     name="openai",
-    wire_for=_wire_for,
+    wire_for=wire_for,
     base_url=f"https://{_HOST}/v1",
     base_url_env="OPENAI_BASE_URL",
     api_key_envs=("OPENAI_API_KEY",),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from octo_lab.llm.entry import ProviderEntry
-from octo_lab.llm.wires.chat.wire import CHAT
+from octo_lab.llm.providers.openai import wire_for
 
 ENTRY = ProviderEntry(
     name="vllm",
-    wire=CHAT,
+    wire_for=wire_for,
     base_url_env="VLLM_BASE_URL",
     api_key_envs=("VLLM_API_KEY",),
     dummy_key="token",
