@@ -52,6 +52,7 @@ from octo_lab.session.grant_commands import GrantCommands
 from octo_lab.session.models import ConfiguredModels, ModelSource, OneModel
 from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
+from octo_lab.session.routing_commands import RoutingCommands
 from octo_lab.session.status import StatusDesk, status_text
 from octo_lab.session.worker import Tell, Workers, WorkPolicy
 from octo_lab.storage.database import Database, open_database
@@ -351,7 +352,9 @@ def _answering(
     )
     own = DialogCommands(dialogs=dialogs, workers=workers, models=parts.models, desk=desk)
     grants = GrantCommands(dialogs=dialogs, approvals=parts.desk, tools=parts.tools)
-    commands = Commands((*own.commands(), *grants.commands(), *setup.commands))
+    routing = RoutingCommands(models=parts.models)
+    built_in = (*own.commands(), *grants.commands(), *routing.commands())
+    commands = Commands((*built_in, *setup.commands))
     controls = Controls(
         dialogs=dialogs,
         workers=workers,

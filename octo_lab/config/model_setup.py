@@ -53,11 +53,12 @@ def _local(settings: LocalSettings, workspace: Path, environ: Mapping[str, str])
 
 def _routing(settings: Settings, workspace: Path) -> RoutingPlan:
     routing = settings.routing
+    chosen = "mode" in routing.model_fields_set
     return RoutingPlan(
         fallbacks=settings.fallbacks,
         mode=routing.mode,
         qos=routing.qos,
-        escalate=routing.escalate,
+        escalate=not chosen if routing.escalate is None else routing.escalate,
         catalog=_path(routing.catalog, workspace),
     )
 

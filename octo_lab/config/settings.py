@@ -43,12 +43,13 @@ class RoutingSettings(_Part):
 
     ``off``: in order, the next when one fails; ``hedge``: two at once, the first to speak answers;
     ``lane``: the one that does best. ``qos``: rank by quality as well as by speed. ``escalate``:
-    hedge for as long as answers are slow. ``catalog``: a ``model_catalog.json`` to begin with.
+    hedge for as long as answers are slow; by default where no mode was chosen. ``catalog``: a
+    ``model_catalog.json`` to begin with.
     """
 
     mode: Literal["off", "hedge", "lane"] = "off"
     qos: bool = False
-    escalate: bool = True
+    escalate: bool | None = None
     catalog: str | None = None
 
 

@@ -28,6 +28,7 @@ from octo_lab.llm.registry import (
     replay_model,
     resolve_model,
 )
+from octo_lab.llm.resilience.policy import Mode
 from octo_lab.llm.survey import survey
 from octo_lab.llm.tokens import context_window
 from octo_lab.session.model_cards import model_cards
@@ -93,6 +94,10 @@ class ModelSource(Protocol):
         """How the models that share the work are doing; raises OctoErrors."""
         ...
 
+    def share_by(self, mode: Mode) -> None:
+        """From the next choice on, let the models share the work so; raises UsageError."""
+        ...
+
     def names(self) -> tuple[str, ...]:
         """Models worth offering, as ``provider/model``."""
         ...
@@ -126,6 +131,9 @@ class OneModel:
 
     async def routing(self) -> Routing:
         return Routing(mode="off", slots=())
+
+    def share_by(self, mode: Mode) -> None:
+        raise UsageError("One model answers: there is none to share the work with")
 
     def names(self) -> tuple[str, ...]:
         return (ChosenModel(provider=self.provider).name,)
@@ -234,6 +242,14 @@ class ConfiguredModels:
         if self._setup.routing.fallbacks and not self._shares.used:
             await self.choose(None, 0.0)
         return self._shares.routing()
+
+    def share_by(self, mode: Mode) -> None:
+        if not self._setup.routing.fallbacks:
+            raise UsageError(
+                "One model answers: there is none to share the work with",
+                hint="name others as `fallbacks` in config.json",
+            )
+        self._shares.share_by(mode)
 
     def names(self) -> tuple[str, ...]:
         try:

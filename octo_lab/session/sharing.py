@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import anyio.to_thread
 
@@ -14,6 +15,7 @@ from octo_lab.llm.registry import ModelChoice
 from octo_lab.llm.resilience.assembly import Routed, share
 from octo_lab.llm.resilience.catalog import Catalog, entry_of, load_catalog
 from octo_lab.llm.resilience.plan import RoutingPlan
+from octo_lab.llm.resilience.policy import Mode
 from octo_lab.llm.resilience.slot import Slot
 
 MOST = 32
@@ -46,6 +48,11 @@ class Shares:
             found = share([self._slot(choice, self._catalog) for choice in choices], self.plan)
         self._routers[key] = found
         return found
+
+    def share_by(self, mode: Mode) -> None:
+        """A person's choice, which slow answers do not override; what was measured stays."""
+        self.plan = replace(self.plan, mode=mode, escalate=False)
+        self._routers.clear()
 
     def renew(self) -> None:
         """Other settings: what was measured stays, but what is out of use is not shown."""

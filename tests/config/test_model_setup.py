@@ -75,3 +75,11 @@ def test_a_variable_names_a_model_or_switches_the_search_off() -> None:
     assert local(OCTO_LOCAL_MODEL=" small.gguf ").model == "/lab/small.gguf"
     for value, detect in (("", True), ("on", True), ("off", False), ("0", False), ("No", False)):
         assert local(OCTO_LOCAL_DETECT=value).detect is detect
+
+
+def test_slow_answers_change_no_mode_that_was_chosen() -> None:
+    def escalates(**routing: object) -> bool:
+        return setup(routing=routing).routing.escalate
+
+    assert [escalates(), escalates(qos=True)] == [True, True]
+    assert [escalates(mode="off"), escalates(mode="lane", escalate=True)] == [False, True]

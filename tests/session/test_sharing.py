@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,12 @@ from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import ProviderSettings, RoutingSettings
 from octo_lab.core.mail import GetRouting, GetStatus, Routing, Status, UseCassette
 from octo_lab.core.turns import ErrorBlock, NoticeBlock, TurnSnapshot
+from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.registry import builtin_providers
+from octo_lab.llm.resilience.plan import RoutingPlan
+from octo_lab.llm.resilience.responsiveness import Responsive
+from octo_lab.llm.setup import ModelSetup, ProviderFacts
+from octo_lab.session.models import ConfiguredModels
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import call, calls, fails, says
 from octo_lab.testing.llm_server import LlmServer
@@ -19,6 +26,8 @@ from octo_lab.testing.setups import setup_in
 from octo_lab.tools.function_tool import function_tool
 
 pytestmark = pytest.mark.anyio
+
+ONE_TWO = ("one", "two")
 
 
 @pytest.fixture
@@ -216,3 +225,59 @@ async def test_another_model_takes_over_a_running_turn(
     assert notices(turn) == ["From its next step on `two/m` answers."]
     assert [m["role"] for m in second.requests[0].body["messages"]][-2:] == ["assistant", "tool"]
     assert (len(first.requests), second.refused) == (1, [])
+
+
+async def test_a_person_sees_how_the_models_do_and_chooses_how_they_share(
+    tmp_path: Path, first: LlmServer, second: LlmServer
+) -> None:
+    channel = MemoryChannel(name="terminal")
+    first.script(says("a"), says("never", wait=30))
+    second.script(says("b"))
+    async with open_app(shared(tmp_path, channel, first, second)):
+        before = await channel.turn(await channel.ask("one"))
+        chosen = await channel.message(await channel.ask("/router hedge"))
+        after = await channel.turn(await channel.ask("two"))
+        wrong = await channel.message(await channel.ask("/router fast"))
+
+    assert (before.text, after.text) == ("a", "b")
+    lines = chosen.text.splitlines()
+    assert lines[0] == "`hedge`: Two are asked at once, the first to begin answers."
+    assert lines[4].startswith("| one/m | closed | 1 | 0 (0%) | ")
+    assert (wrong.text, wrong.hint) == ("No such mode: 'fast'", "one of: off, hedge, lane")
+
+
+async def test_one_model_has_nothing_to_share(tmp_path: Path, first: LlmServer) -> None:
+    channel = MemoryChannel(name="terminal")
+    async with open_app(setup_in(tmp_path, channel, base_url=first.base_url)):
+        shown = await channel.message(await channel.ask("/router"))
+        refused = await channel.message(await channel.ask("/router lane"))
+
+    assert shown.text == 'One model answers; name others as "fallbacks" in config.json.'
+    assert refused.failed
+    assert "fallbacks" in refused.hint
+
+
+async def test_other_settings_keep_what_was_measured_another_plan_does_not() -> None:
+    async with ModelHttp() as http:
+        setup = ModelSetup(
+            http=http,
+            model="one/m",
+            providers={name: ProviderFacts(base_url="http://127.0.0.1:9/v1") for name in ONE_TWO},
+            routing=RoutingPlan(fallbacks=("two/m",)),
+        )
+        models = ConfiguredModels(setup, builtin_providers())
+        slots = []
+        for now in (
+            setup,
+            replace(setup, environ={"X": "1"}),
+            replace(setup, routing=RoutingPlan(fallbacks=("two/m",), mode="lane")),
+        ):
+            models.connect(now)
+            chosen = (await models.choose(None)).provider
+            again = (await models.choose(None)).provider
+            assert chosen is again
+            assert isinstance(chosen, Responsive)
+            slots.append(chosen.router.slots)
+
+    assert slots[0] == slots[1]
+    assert slots[1] != slots[2]

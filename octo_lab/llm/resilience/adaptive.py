@@ -44,7 +44,6 @@ class Adaptive:
         self._clock = clock
         self._chance = chance
         self._before: Mode | None = None
-        self._fixed = False
 
     @property
     def name(self) -> str:
@@ -54,15 +53,9 @@ class Adaptive:
     def model(self) -> str:
         return self.slots[0].provider.model
 
-    def choose_mode(self, mode: Mode) -> None:
-        """A person's choice, which nothing overrides later."""
-        self.mode = mode
-        self._before = None
-        self._fixed = True
-
     def escalate(self) -> bool:
         """Hedge for a while; tells whether that is a change."""
-        if self._fixed or self.mode == "hedge":
+        if self.mode == "hedge":
             return False
         self._before, self.mode = self.mode, "hedge"
         return True

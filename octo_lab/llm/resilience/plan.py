@@ -18,7 +18,7 @@ class RoutingPlan:
 
     ``mode``: see ``adaptive.Adaptive``. ``qos``: rank by quality, too; with the mode ``off`` the
     fallbacks are then tried by rank, not in their order. ``escalate``: hedge while answers are
-    slow. ``catalog`` is a ``model_catalog.json``.
+    slow; not for a mode that a person chose. ``catalog`` is a ``model_catalog.json``.
     """
 
     fallbacks: tuple[str, ...] = ()

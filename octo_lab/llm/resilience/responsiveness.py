@@ -91,7 +91,7 @@ class Ceiling:
 
 
 class Responsive:
-    """Wraps a router: hedges while answers are slow, unless a person has chosen its mode.
+    """Wraps a router: hedges while answers are slow. Where a person chose a mode, it is left out.
 
     The person is told both times; ``changed`` is called with whether answers are slow.
     """

@@ -91,21 +91,3 @@ async def test_recovery_restores_the_mode_before() -> None:
     made = router(mode="lane")
     assert (made.escalate(), made.mode, made.escalate()) == (True, "hedge", False)
     assert (made.relax(), made.mode, made.relax()) == (True, "lane", False)
-
-
-async def test_what_a_person_chose_is_not_overridden() -> None:
-    changes: list[bool] = []
-    made = router(*answers(*[1.0] * 5, *[4.0] * 3))
-    made.choose_mode("off")
-    watched = Responsive(made, clock=anyio.current_time, changed=changes.append)
-    told = []
-    for _ in range(8):
-        told += (await listen(watched))[1]
-    assert (made.mode, told, changes) == ("off", [], [True])
-
-
-async def test_a_choice_during_an_escalation_stays() -> None:
-    made = router()
-    made.escalate()
-    made.choose_mode("lane")
-    assert (made.relax(), made.mode) == (False, "lane")
