@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,8 +19,9 @@ from octo_lab.core.errors import (
 from octo_lab.core.messages import ChatRequest, Media, Message, ToolCall, ToolSpec, Usage
 from octo_lab.core.stream import Done, TextDelta, UsageReported
 from octo_lab.llm.http import ModelHttp
-from octo_lab.llm.provider import collect
+from octo_lab.llm.provider import Provider, collect
 from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.registry import replay_model
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.responses.wire import PATH, RESPONSES
@@ -151,3 +153,22 @@ async def test_a_server_that_does_not_stream_is_read_as_well(
     kind = {"content-type": "application/json"}
     server.script(Turn(raw=json.dumps(body).encode(), headers=kind))
     assert await drained(provider.stream(REQUEST)) == [TextDelta("hi"), Done("end_turn")]
+
+
+async def test_a_recorded_talk_is_replayed_without_the_server(
+    server: LlmServer, provider: Streaming, http: ModelHttp, tmp_path: Path
+) -> None:
+    tape = tmp_path / "talk.json"
+    await http.record(tape)
+    server.script(calls(call("f"), reasoning=["hm"]), says("done"))
+
+    async def talk(asked: Provider) -> list[Message]:
+        first, _ = await collect(asked.stream(REQUEST))
+        result = Message(role="tool", tool_call_id="call_1", content="1")
+        again = replace(REQUEST, messages=[*REQUEST.messages, first, result])
+        return [first, (await collect(asked.stream(again)))[0]]
+
+    recorded = await talk(provider)
+    choice = replay_model(await http.replay(tape), http)
+    assert await talk(choice.entry.open(choice.config)) == recorded
+    assert len(server.requests) == 2
