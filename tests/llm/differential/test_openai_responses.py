@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -22,7 +24,7 @@ from octo_lab.llm.wires.responses.request import responses_request
 from octo_lab.llm.wires.responses.validate import request_problem
 from octo_lab.llm.wires.responses.wire import RESPONSES
 from octo_lab.llm.wires.streaming import Streaming
-from octo_lab.testing.llm_script import Call, Turn, says
+from octo_lab.testing.llm_script import Call, Json, Turn, says
 from octo_lab.testing.llm_server import LlmServer
 from octo_lab.testing.wires.responses import WIRE
 from tests.llm.differential.differential import (
@@ -112,6 +114,39 @@ async def test_both_read_the_same_answer(
     server.script(turn, turn)
     assert await our_reading(provider, REQUEST) == await their_reading(client)
     assert server.refused == []
+
+
+def kept(turn: Turn, left_out: str) -> list[Json]:
+    """The events of an answer without those whose kinds fit a pattern."""
+    pieces = (piece.partition(b"data: ")[2] for piece in WIRE.pieces(turn, SENT))
+    events: list[Json] = [json.loads(piece) for piece in pieces]
+    return [event for event in events if not re.search(left_out, event["type"])]
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        r"\.delta$",
+        r"arguments|\.done$",
+        r"item|part|text|arguments",
+        r"in_progress|text\.done|part\.done",
+        r"item\.done|arguments\.done",
+    ],
+)
+async def test_both_read_the_same_where_only_the_whole_is_told(
+    left_out: str, server: LlmServer, client: AsyncOpenAI, provider: Streaming
+) -> None:
+    turn = Turn(
+        text=["hel", "lo"],
+        reasoning=["h", "m"],
+        calls=[Call(name="f", arguments='{"x": 1}'), Call(name="g", id="call_2")],
+    )
+    told = Turn(events=kept(turn, left_out))
+    server.script(turn, told, told)
+    plain = await our_reading(provider, REQUEST)
+    assert (plain.text, plain.reasoning, len(plain.calls)) == ("hello", "hm", 2)
+    assert await our_reading(provider, REQUEST) == plain
+    assert await their_reading(client) == plain
 
 
 CALL = Call(name="f", arguments='{"x": 1}')
