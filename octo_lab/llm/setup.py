@@ -102,5 +102,9 @@ class ModelSetup:
 
 
 def model_facts(provider: str, model: str, models: Mapping[str, ModelFacts]) -> ModelFacts:
-    """What the user said of a model, by ``provider/model`` before the bare name."""
-    return models.get(f"{provider}/{model}") or models.get(model) or ModelFacts()
+    """What the user said of a model, by ``provider/model`` before the bare name, in any case."""
+    if not models:
+        return ModelFacts()
+    known = {name.lower(): facts for name, facts in models.items()}
+    whole, bare = f"{provider}/{model}".lower(), model.lower()
+    return known.get(whole) or known.get(bare) or ModelFacts()

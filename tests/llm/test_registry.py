@@ -294,7 +294,7 @@ def test_a_found_server_comes_after_whatever_the_user_connected() -> None:
 
 
 def test_the_users_hints_reach_the_provider() -> None:
-    models = {"openai/gpt-4o": ModelFacts(hints=(("vision", False),))}
+    models = {"OpenAI/gpt-4o": ModelFacts(hints=(("vision", False),))}
     setup = ModelSetup(http=HTTP, environ=KEYED, models=models)
     config = resolve_model("gpt-4o", setup, builtin_providers()).config
     assert config.hints == (("vision", False),)
