@@ -130,7 +130,10 @@ _RULES = (
         change=_to(strict=False),
     ),
     _Rule(
-        about=re.compile(r"response[_ ]format|json_schema|json_object|structured output|json mode"),
+        about=re.compile(
+            r"response[_ ]format|json_schema|json_object|structured output|json mode"
+            r"|\boutput_config\b(?!\.effort)"
+        ),
         change=_ask_in_words,
     ),
     _Rule(

@@ -117,19 +117,23 @@ class MessagesReader:
             )
         reason = _ENDS.get(self._stop)
         calls = self._blocks.calls(self._names, self._answer, cut=reason == "max_tokens")
-        out = self._answered() if self._answer and not calls else []
+        answered = next(self._blocks.inputs(self._answer), "") if self._answer else ""
+        out: list[StreamEvent] = []
+        if text := self._held(answered, called=bool(calls)):
+            out.append(TextDelta(text))
         out += [ToolCalled(call) for call in calls.values()]
         # Where a tool's input became the answer's text, thinking has no place to come back to.
-        if blob := "" if self._answer else self._blocks.state(calls):
+        if blob := "" if answered else self._blocks.state(calls):
             out.append(StateKept(ProviderState(provider=self._name, model=self._model, blob=blob)))
         if usage := self._totals.usage():
             out.append(UsageReported(usage))
         return [*out, Done(reason or ("tool_use" if calls else "end_turn"))]
 
-    def _answered(self) -> list[StreamEvent]:
-        """The input of the tool that stands for the answer, else what was written instead."""
-        text = next(self._blocks.inputs(self._answer), "") or self._blocks.texts()
-        return [TextDelta(text)] if text else []
+    def _held(self, answered: str, *, called: bool) -> str:
+        """Text that waited: for the tool that stands for the answer might yet be called, alone."""
+        if not self._answer or (answered and called):
+            return ""
+        return answered or self._blocks.texts()
 
     def _read(self, chunk: Json, out: list[StreamEvent]) -> None:
         try:

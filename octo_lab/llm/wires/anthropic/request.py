@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from octo_lab.core.messages import ChatRequest, Effort, Message
@@ -12,9 +12,8 @@ from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.repair import repair
 from octo_lab.llm.text_only import text_only
 from octo_lab.llm.wires.anthropic.models import Facts, facts_of
-from octo_lab.llm.wires.anthropic.schema import closed_schema
 from octo_lab.llm.wires.anthropic.state import text_blocks
-from octo_lab.llm.wires.anthropic.tools import answer_tool, offer
+from octo_lab.llm.wires.anthropic.tools import answer_form, offer
 from octo_lab.llm.wires.anthropic.transcript import (
     Reader,
     called_tools,
@@ -47,9 +46,10 @@ def messages_request(request: ChatRequest, config: ProviderConfig, hints: ModelH
     facts = facts_of(config.model)
     system, rest = _split(repair(request.messages if hints.tools else text_only(request.messages)))
     written = turns(rest, _reader(config, hints, facts))
-    answer = answer_tool(request, config.model)
-    offered = offer(request, hints, facts, answer, called_tools(written))
-    limit, thinking = _thinking(request, facts, forced=offered.forced, may=may_think(written))
+    offered = offer(request, hints, facts, called_tools(written))
+    limit, thinking = _thinking(
+        request, _able(facts, hints), forced=offered.forced, may=may_think(written)
+    )
     body: Json = {"model": config.model, "max_tokens": limit}
     body |= {"system": system} if system else {}
     if offered.tools:
@@ -81,6 +81,12 @@ def _split(messages: Sequence[Message]) -> tuple[list[Json], list[Message]]:
     said = [m.content for m in messages if m.role == "system"]
     system = [block for text in said for block in text_blocks(text)]
     return system, [m for m in messages if m.role != "system"]
+
+
+def _able(facts: Facts, hints: ModelHints) -> Facts:
+    """What is left where a server refused to be told how to think."""
+    refused = facts.signed and not hints.effort
+    return replace(facts, thinking="none") if refused else facts
 
 
 def _thinking(request: ChatRequest, facts: Facts, *, forced: bool, may: bool) -> tuple[int, Json]:
@@ -117,18 +123,19 @@ def _options(
     stop = [word for word in request.stop if word.strip()]
     if stop and hints.stop:
         yield "stop_sequences", stop
-    output = dict(_output(request, facts, thinking))
+    output = dict(_output(request, hints, facts, thinking))
     if output:
         yield "output_config", output
 
 
-def _output(request: ChatRequest, facts: Facts, thinking: Json) -> Iterator[tuple[str, Any]]:
+def _output(
+    request: ChatRequest, hints: ModelHints, facts: Facts, thinking: Json
+) -> Iterator[tuple[str, Any]]:
     if request.effort and thinking.get("type") == "adaptive":
         yield "effort", "low" if request.effort == "minimal" else request.effort
-    schema = request.response_schema
-    closed = closed_schema(schema) if schema is not None and facts.formats else None
-    if closed is not None:
-        yield "format", {"type": "json_schema", "schema": closed}
+    form = answer_form(request, hints, facts)
+    if form is not None:
+        yield "format", {"type": "json_schema", "schema": form}
 
 
 def _mark(body: Json) -> None:

@@ -10,7 +10,7 @@ from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import ChatRequest, OneTool, ToolChoice
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.tool_names import alias
-from octo_lab.llm.wires.anthropic.models import Facts, facts_of
+from octo_lab.llm.wires.anthropic.models import Facts
 from octo_lab.llm.wires.anthropic.schema import closed_schema
 
 Json = dict[str, Any]
@@ -28,27 +28,34 @@ class Offer:
     forced: bool = False
 
 
-def answer_tool(request: ChatRequest, model: str) -> str:
-    """The tool whose input is the answer, for JSON that the vendor cannot hold the text to."""
-    schema = request.response_schema
-    if schema is None or (facts_of(model).formats and closed_schema(schema) is not None):
+def answer_tool(request: ChatRequest) -> str:
+    """The tool whose input is the answer, where JSON is asked for and that tool is offered."""
+    if request.response_schema is None:
         return ""
     taken = {alias(tool.name) for tool in request.tools}
     names = (f"{_ANSWER}{'_' * n}" for n in range(len(taken) + 1))
     return next(name for name in names if name not in taken)
 
 
-def offer(
-    request: ChatRequest, hints: ModelHints, facts: Facts, answer: str, called: Iterable[str]
-) -> Offer:
-    """Raises UsageError when a tool is demanded that is not there.
+def answer_form(request: ChatRequest, hints: ModelHints, facts: Facts) -> Json | None:
+    """The schema that the vendor itself holds the answer's text to, where it can."""
+    schema = request.response_schema
+    if schema is None or not facts.formats or hints.structured != "schema":
+        return None
+    return closed_schema(schema)
 
-    Where one tool cannot be demanded, it is the only one offered. Tools ``called`` before are
-    named even when none is offered: calls of unknown tools are refused.
+
+def offer(request: ChatRequest, hints: ModelHints, facts: Facts, called: Iterable[str]) -> Offer:
+    """With a tool for the answer where JSON is asked for and its text cannot be held to it.
+
+    Raises UsageError when a tool is demanded that is not there. Where one tool cannot be demanded,
+    it is the only one offered. Tools ``called`` before are named even when none is offered: calls
+    of unknown tools are refused.
     """
     if not hints.tools:
         return Offer(tools=[], choice={})
     tools = {alias(one.name): _tool(one.name, one.description, one.schema) for one in request.tools}
+    answer = "" if answer_form(request, hints, facts) else answer_tool(request)
     wanted = _wanted(request, tools, answer)
     if answer:
         tools[answer] = _tool(answer, _ANSWER_TEXT, request.response_schema or {})

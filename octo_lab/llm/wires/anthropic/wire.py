@@ -40,7 +40,7 @@ def _read(request: ChatRequest, config: ProviderConfig) -> MessagesReader:
         config.model,
         key=config.api_key,
         names=own_names(request),
-        answer=answer_tool(request, config.model),
+        answer=answer_tool(request),
     )
 
 

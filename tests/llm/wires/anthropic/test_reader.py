@@ -336,6 +336,15 @@ def test_text_in_place_of_the_asked_answer_and_calls_before_it_are_kept() -> Non
     ]
 
 
+def test_thinking_before_an_answer_in_words_is_kept_and_before_one_by_tool_is_not() -> None:
+    words = read(start(), thinking(0, "s", "hm"), text(1, "{}"), end(), answer="answer")
+    blob = '[{"type":"thinking","thinking":"hm","signature":"s"},2]'
+    assert StateKept(ProviderState(provider="lab", model="m", blob=blob)) in words
+    made = tool(1, "a", "answer", "{}")
+    by_tool = read(start(), thinking(0, "s", "hm"), made, end("tool_use"), answer="answer")
+    assert by_tool == [ReasoningDelta("hm"), TextDelta("{}"), Done("end_turn")]
+
+
 def test_an_answer_that_came_as_one_body_is_read_the_same() -> None:
     message = {
         "type": "message",

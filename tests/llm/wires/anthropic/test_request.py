@@ -18,7 +18,7 @@ from octo_lab.core.messages import (
     ToolChoice,
     ToolSpec,
 )
-from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.hints import ModelHints, model_hints
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.repair import EMPTY, NO_RESULT, OMITTED
@@ -50,9 +50,9 @@ def config(model: str = SONNET, name: str = "anthropic", url: str = "") -> Provi
     return ProviderConfig(name=name, model=model, http=ModelHttp(), base_url=url)
 
 
-def body(request: ChatRequest, model: str = SONNET, hints: ModelHints = ModelHints()) -> Json:
+def body(request: ChatRequest, model: str = SONNET, hints: ModelHints | None = None) -> Json:
     """What is sent, which the strict validator accepts."""
-    written = messages_request(request, config(model), hints)
+    written = messages_request(request, config(model), hints or model_hints(model))
     assert request_problem(written.body, VERSION, written.betas) is None
     return written.body
 
@@ -467,13 +467,13 @@ def test_a_step_without_its_thinking_is_finished_without_thinking() -> None:
 def test_thinking_behind_a_shortened_transcript_may_be_dropped_by_the_vendor() -> None:
     kept = thoughtful(state(THOUGHT, 13, None, model="claude-opus-5-5"))
     request = ChatRequest(messages=[HI, kept, result("a")])
-    written = messages_request(request, config("claude-opus-5-5"), ModelHints())
+    written = messages_request(request, config("claude-opus-5-5"), model_hints("claude-opus-5-5"))
     assert written.betas == (BINDING,)
     assert written.body["thinking"] == {
         **SUMMARY,
         "block_binding": {"prefix_mismatch_behavior": "drop_block"},
     }
-    asked = ANTHROPIC.write(request, config("claude-opus-5-5"), ModelHints())
+    asked = ANTHROPIC.write(request, config("claude-opus-5-5"), model_hints("claude-opus-5-5"))
     assert asked.headers == {"anthropic-version": VERSION, "anthropic-beta": BINDING}
 
 
@@ -502,6 +502,22 @@ def test_the_cache_is_told_where_the_next_request_begins_to_differ() -> None:
     steps = [HI, called("a"), result("a"), called("b"), result("b")]
     request = ChatRequest(messages=[system, *steps], tools=[TOOL, OTHER])
     assert marks(request) == ["tools", "system", "2", "4"]
+
+
+@pytest.mark.parametrize("model", [SONNET, "claude-opus-4-6", "claude-opus-5-5"])
+def test_a_server_that_refused_to_be_told_how_to_think_is_told_nothing(model: str) -> None:
+    request = ChatRequest(messages=[HI], effort="high")
+    sent = body(request, model, replace(model_hints(model), effort=False))
+    assert {"thinking", "output_config"} & set(sent) == set()
+
+
+def test_a_server_that_refused_a_form_gets_a_tool_for_the_answer() -> None:
+    request = ChatRequest(messages=[HI], response_schema=SCHEMA)
+    sent = body(request, "claude-opus-4-6", ModelHints(structured="object"))
+    assert ("output_config" in sent, [tool["name"] for tool in sent["tools"]]) == (
+        False,
+        ["final_answer"],
+    )
 
 
 def test_a_schema_is_the_form_of_the_answer_where_the_vendor_can_hold_to_it() -> None:

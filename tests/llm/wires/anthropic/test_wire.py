@@ -173,6 +173,33 @@ async def test_a_structured_answer_comes_as_text_whatever_way_it_takes(
     assert server.refused == []
 
 
+async def test_a_server_that_refuses_a_field_is_asked_again_without_it(
+    server: LlmServer, http: ModelHttp
+) -> None:
+    server.script(
+        fails(400, "output_config.format: Extra inputs are not permitted"),
+        calls(call("final_answer", a=1)),
+        fails(400, "messages.1.content.0: Invalid `signature` in `thinking` block"),
+        says("x"),
+        fails(400, "adaptive thinking is not supported on this model"),
+        says("y"),
+    )
+    made = provider(server, http, model="claude-opus-4-6")
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    answer, _ = await collect(made.stream(ChatRequest(messages=[HI], response_schema=schema)))
+    state = ProviderState(
+        provider="anthropic",
+        model="claude-opus-4-6",
+        blob='[{"type":"thinking","thinking":"hm","signature":"s"},2]',
+    )
+    said = Message(role="assistant", content="so", provider_state=state)
+    await events(made, ChatRequest(messages=[HI, said, HI]))
+    await events(made, ChatRequest(messages=[HI], effort="high"))
+    assert (answer.content, len(server.requests), server.refused) == ('{"a": 1}', 6, [])
+    assert [len(r.body["messages"][1]["content"]) for r in server.requests[2:4]] == [2, 1]
+    assert ["thinking" in r.body for r in server.requests[4:]] == [True, False]
+
+
 async def test_any_split_of_the_bytes_gives_the_same_answer(
     server: LlmServer, http: ModelHttp
 ) -> None:
