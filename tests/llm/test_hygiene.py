@@ -30,19 +30,35 @@ class Dialect:
     name: str
     wire: Wire
     model: str
+    hints: tuple[tuple[str, bool | str], ...] = ()
 
     def config(self) -> ProviderConfig:
         return ProviderConfig(
-            name="lab", model=self.model, http=ModelHttp(), base_url="http://lab.invalid/v1"
+            name="lab",
+            model=self.model,
+            http=ModelHttp(),
+            base_url="http://lab.invalid/v1",
+            hints=self.hints,
         )
 
 
+TOLD: tuple[tuple[str, bool | str], ...] = (("tools", False),)
+ODD: tuple[tuple[str, bool | str], ...] = (
+    ("system", "user"),
+    ("merge_system", False),
+    ("reasoning", "stubbed"),
+    ("replay_state", False),
+    ("vision", False),
+)
 CASES = (
     Dialect(name="chat", wire=DIALECTS["chat"], model="m"),
-    Dialect(name="chat, blind", wire=DIALECTS["chat"], model="deepseek-m"),
+    Dialect(name="chat, odd", wire=DIALECTS["chat"], model="m", hints=ODD),
+    Dialect(name="chat, in words", wire=DIALECTS["chat"], model="m", hints=TOLD),
     Dialect(name="responses", wire=DIALECTS["responses"], model="gpt-5-m"),
     Dialect(name="anthropic", wire=DIALECTS["anthropic"], model="claude-m"),
+    Dialect(name="anthropic, odd", wire=DIALECTS["anthropic"], model="claude-m", hints=ODD),
     Dialect(name="gemini", wire=DIALECTS["gemini"], model="gemini-m"),
+    Dialect(name="gemini 3", wire=DIALECTS["gemini"], model="gemini-3-m"),
 )
 every_dialect = pytest.mark.parametrize("dialect", CASES, ids=lambda dialect: dialect.name)
 
@@ -50,7 +66,7 @@ every_dialect = pytest.mark.parametrize("dialect", CASES, ids=lambda dialect: di
 def fault(dialect: Dialect, config: ProviderConfig, history: Sequence[Message]) -> str:
     """What is wrong with the request that a history becomes; '' when nothing is."""
     request = ChatRequest(messages=history, tools=TOOLS)
-    asked = dialect.wire.write(request, config, model_hints(dialect.model))
+    asked = dialect.wire.write(request, config, model_hints(dialect.model, dialect.hints))
     url = urlsplit(asked.url)
     path = f"{url.path}?{url.query}" if url.query else url.path
     server = wire_of(path)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from octo_lab.core.messages import Media, Message, ProviderState, ToolCall
+from octo_lab.llm.repair import NO_RESULT
 from octo_lab.llm.text_only import text_only
 
 STATE = ProviderState(provider="p", model="m", blob="{}")
@@ -30,7 +31,7 @@ def test_calls_become_notes_and_nothing_else_is_lost() -> None:
             role="user",
             content='[The tool grep was called with {"x": 1} and returned: found]\n'
             "[The tool ls was called with { and returned: nothing]\n"
-            "[The tool cat was called with {}.]",
+            f"[The tool cat was called with {{}} and returned: {NO_RESULT}]",
         ),
         Message(role="assistant", content="There."),
     ]
@@ -39,3 +40,16 @@ def test_calls_become_notes_and_nothing_else_is_lost() -> None:
 def test_telling_it_twice_changes_nothing() -> None:
     once = text_only(HISTORY)
     assert text_only(once) == once
+
+
+def test_an_id_that_several_calls_have_gets_each_its_own_result() -> None:
+    def used(word: str) -> list[Message]:
+        made = ToolCall(id="call_1", name="say", arguments=word)
+        answer = Message(role="tool", tool_call_id="call_1", content=word * 2)
+        return [Message(role="assistant", tool_calls=(made,)), answer]
+
+    history = [Message(role="user", content="hi"), *used("a"), *used("b")]
+    assert text_only(history)[1:] == [
+        Message(role="user", content="[The tool say was called with a and returned: aa]"),
+        Message(role="user", content="[The tool say was called with b and returned: bb]"),
+    ]
