@@ -357,7 +357,8 @@ def _translate(
     if proxy is not None:
         reason = f"{reason} (by the proxy {_where(proxy)})"
         hint = "is the proxy right? a host in NO_PROXY is reached directly"
-    return Unavailable(f"{call.provider!r} cannot be reached at {where!r}: {reason}", hint=hint)
+    kind = TimedOut if isinstance(exc, httpx.ConnectTimeout) else Unavailable
+    return kind(f"{call.provider!r} cannot be reached at {where!r}: {reason}", hint=hint)
 
 
 def _check_port(call: HttpCall) -> None:
