@@ -35,6 +35,7 @@ from octo_lab.session.model_cards import model_cards
 from octo_lab.session.sharing import Shares
 
 OPEN_MODELS = 32
+GLANCE = 0.5  # seconds a fallback's server may take to say which models it has
 CassetteMode = Literal["record", "replay", "off"]
 
 
@@ -176,6 +177,7 @@ class ConfiguredModels:
 
     async def _fallbacks(self, patience: float) -> tuple[list[ModelChoice], list[str]]:
         """Those that can be used, and a line about each that cannot."""
+        patience = min(patience, GLANCE)
         choices, problems = [], []
         for name in self._setup.routing.fallbacks:
             try:

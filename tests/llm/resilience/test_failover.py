@@ -195,3 +195,14 @@ async def test_every_slot_is_measured() -> None:
     assert (first.name, first.calls, first.errors, first.error_rate) == ("a/m", 2, 1, 0.5)
     assert (first.latency, first.p50, first.p95, first.throughput) == (2.0, 2.0, 2.0, 5.0)
     assert (second.calls, second.errors, second.cost) == (1, 0, None)
+
+
+async def test_a_trial_that_was_stopped_leaves_the_next_one_its_chance() -> None:
+    first = scripted("a", *[Unavailable("down")] * 3, [anyio.sleep_forever], says("a"))
+    both = chain(first, scripted("b", *[says("b")] * 3))
+    for _ in range(3):
+        await listen(both)
+    await anyio.sleep(30.0)
+    with anyio.move_on_after(1.0):
+        await listen(both)
+    assert await listen(both) == ("a", [])

@@ -171,3 +171,13 @@ async def test_with_one_model_left_it_is_asked_alone() -> None:
     for _ in range(3):
         router.slots[0].circuit.fail()
     assert (await listen(router), down.requests) == (("b", []), [])
+
+
+async def test_a_race_stopped_at_any_moment_leaves_nothing_open() -> None:
+    for tenths in range(45):
+        one = scripted("a", [partial(anyio.sleep, 1.0), TextDelta("a"), *after(2.0, "b")])
+        other = scripted("b", after(1.5, "slow"))
+        with anyio.move_on_after(tenths / 10) as scope:
+            await drain(hedged(one, other).stream(REQUEST))
+        ended = 0 if scope.cancelled_caught else 1
+        assert (len(one.requests) - one.closed, len(other.requests) - other.closed) == (ended, 0)
