@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 import anthropic
@@ -235,6 +236,37 @@ async def test_both_read_blocks_of_every_kind_in_any_order(
 ) -> None:
     reason = "tool_use" if any(b[0]["type"] == "tool_use" for b in blocks) else "end_turn"
     turn = Turn(events=[started(), *as_events(blocks), *ended(reason, **usage)], delay=None)
+    server.script(turn, turn)
+    await both_agree(provider, client)
+
+
+@EXAMPLES
+@given(st.lists(st.tuples(NAMES, ARGUMENTS), min_size=1, max_size=4), st.integers(1, 9))
+async def test_both_read_calls_whose_pieces_come_by_turns(
+    server: LlmServer,
+    client: AsyncAnthropic,
+    provider: Streaming,
+    made: list[tuple[str, str]],
+    size: int,
+) -> None:
+    blocks: list[tuple[Json, ...]] = [
+        (
+            {"type": "tool_use", "name": name, "input": {}},
+            *(
+                {"type": "input_json_delta", "partial_json": arguments[at : at + size]}
+                for at in range(0, len(arguments), size)
+            ),
+        )
+        for name, arguments in made
+    ]
+    heads, deltas, tails = [], [], []
+    for index in range(len(blocks)):
+        head, *own, tail = as_events(blocks[: index + 1])[-len(blocks[index]) - 1 :]
+        heads.append(head)
+        deltas.append(own)
+        tails.append(tail)
+    mixed = [delta for row in zip_longest(*deltas) for delta in row if delta]
+    turn = Turn(events=[started(), *heads, *mixed, *tails, *ended("tool_use")], delay=None)
     server.script(turn, turn)
     await both_agree(provider, client)
 

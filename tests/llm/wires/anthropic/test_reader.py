@@ -219,6 +219,30 @@ def test_a_server_that_gives_every_block_one_index_is_understood() -> None:
     assert ToolCalled(ToolCall(id="x", name="f", arguments="{}")) in events
 
 
+def test_blocks_whose_pieces_come_by_turns_are_told_apart_by_their_index() -> None:
+    begun = {"type": "tool_use", "name": "f", "input": {}}
+    opened = [
+        event("content_block_start", index=n, content_block={**begun, "id": id})
+        for n, id in ((1, "b"), (0, "a"))
+    ]
+    parts = [(0, '{"x'), (1, '{"y'), (0, '":1}'), (1, '":2}')]
+    deltas = [
+        event(
+            "content_block_delta",
+            index=n,
+            delta={"type": "input_json_delta", "partial_json": part},
+        )
+        for n, part in parts
+    ]
+    closed = [event("content_block_stop", index=n) for n in (0, 1)]
+    events = read(start(), *opened, *deltas, *closed, end())
+    calls = [e.call for e in events if isinstance(e, ToolCalled)]
+    assert calls == [
+        ToolCall(id="b", name="f", arguments='{"y":2}'),
+        ToolCall(id="a", name="f", arguments='{"x":1}'),
+    ]
+
+
 def test_text_without_a_beginning_of_its_block_is_text_all_the_same() -> None:
     delta = event("content_block_delta", index=0, delta={"type": "text_delta", "text": "hi"})
     assert read(start(), delta, end()) == [TextDelta("hi"), Done("end_turn")]
