@@ -304,6 +304,11 @@ def _choice(
     return ModelChoice(entry=entry, model=model, config=config, chosen_by=by)
 
 
+def _bound(config: ProviderConfig) -> int | None:
+    """The window of a model that is run here: memory bounds it."""
+    return config.local.context if config.name == local.NAME else None
+
+
 def _of_model(
     config: ProviderConfig, entry: ProviderEntry, models: Mapping[str, ModelFacts]
 ) -> ProviderConfig:
@@ -315,7 +320,7 @@ def _of_model(
         config,
         hints=facts.hints,
         price=facts.price or price,
-        context_window=facts.context_window,
+        context_window=facts.context_window or _bound(config),
     )
 
 

@@ -18,7 +18,8 @@ class LocalPolicy:
     """``detect``: look for servers on loopback at ``ports`` when nothing else is configured.
 
     ``model`` is the path of a GGUF file that the ``local`` provider runs, with so many
-    ``threads`` (None: all cores but one) and at most ``context`` tokens.
+    ``threads`` (None: all cores but one, at most eight) and at most ``context`` tokens, unless
+    the user set the model's own window.
     """
 
     detect: bool = False

@@ -58,7 +58,9 @@ class Local:
         """What is to be loaded; None when a cassette answers."""
         if self.config.http.replaying:
             return None
-        return await anyio.to_thread.run_sync(read_spec, self.model, self.config.local)
+        own, policy = self.config.context_window, self.config.local
+        policy = replace(policy, context=own or policy.context)
+        return await anyio.to_thread.run_sync(read_spec, self.model, policy)
 
     @asynccontextmanager
     async def _server(self, spec: ModelSpec | None) -> AsyncGenerator[Streaming]:

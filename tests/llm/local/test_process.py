@@ -14,7 +14,8 @@ from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.local.process import LlamaProcess, read_spec
 from octo_lab.llm.provider import collect
-from octo_lab.llm.registry import ModelSetup, builtin_providers, open_model, resolve_model
+from octo_lab.llm.registry import builtin_providers, open_model, resolve_model
+from octo_lab.llm.setup import ModelFacts, ModelSetup
 from tests.llm.local.ggufs import pair, write_gguf
 
 pytestmark = pytest.mark.anyio
@@ -32,6 +33,18 @@ async def failure(name: str | None, http: ModelHttp, policy: LocalPolicy) -> Oct
     with pytest.raises(OctoError) as failed:
         await collect(open_model(resolve_model(name, setup, builtin_providers())).stream(HELLO))
     return failed.value
+
+
+async def test_the_window_is_what_the_model_is_run_with(http: ModelHttp) -> None:
+    policy = LocalPolicy(model="/x.gguf", context=4096)
+    facts = {"local//x.gguf": ModelFacts(context_window=1024)}
+
+    usual = resolve_model(None, ModelSetup(http=http, local=policy), builtin_providers())
+    own = resolve_model(
+        None, ModelSetup(http=http, local=policy, models=facts), builtin_providers()
+    )
+
+    assert (usual.config.context_window, own.config.context_window) == (4096, 1024)
 
 
 async def test_a_model_that_is_not_there_is_named_with_the_next_step(
