@@ -118,7 +118,7 @@ def _model_parts(message: Message, to: Transcribing) -> Iterator[Json]:
     if text != message.content:
         kept = [part for part in kept if part.kind == "call"]
     calls = {call.id: call for call in message.tool_calls}
-    signed = any(part.signature for part in kept if part.value in calls)
+    signed = any(p.signature for p in kept if p.kind == "call" and p.value in calls)
     bare = "" if signed or not to.signs else NO_SIGNATURE
     if text.strip() and not any(part.kind == "text" for part in kept):
         yield {"text": text}

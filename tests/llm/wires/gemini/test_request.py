@@ -201,6 +201,13 @@ def test_neighbours_of_one_speaker_are_one_turn() -> None:
     ]
 
 
+def test_the_last_result_s_pictures_are_shown_too() -> None:
+    picture = replace(RESULTS[0], media=(PICTURE,))
+    sent = contents(HI, Message(role="assistant", tool_calls=CALLS[:1]), picture)
+    shown = {"text": "What the tools returned beside their text:"}
+    assert sent[2:] == [user(answered("a", "f", output="1")), user(shown, inline(PICTURE))]
+
+
 def test_media_that_cannot_be_sent_are_mentioned() -> None:
     media = (
         PICTURE,
@@ -349,6 +356,14 @@ def test_a_call_that_the_vendor_left_unsigned_beside_a_signed_one_stays_so() -> 
     message = said(["text", 3, ""], ["call", "a", "dDI="], ["call", "b", ""])
     assert replayed(message) == model_turn(
         {"text": "abc"}, called(CALLS[0], "dDI="), called(CALLS[1])
+    )
+
+
+def test_a_signed_text_signs_no_call() -> None:
+    message = said(["text", 3, "dDE="], ["call", "a", ""], ["call", "b", ""])
+    assert replayed(message) == model_turn(
+        {"text": "abc", "thoughtSignature": "dDE="},
+        *(called(call, NO_SIGNATURE) for call in CALLS),
     )
 
 
