@@ -150,6 +150,11 @@ class ModelHttp:
         return self._tape.use if self._tape else None
 
     @property
+    def patience(self) -> float:
+        """Seconds of silence that are borne."""
+        return self._timeouts.read
+
+    @property
     def replaying(self) -> bool:
         return isinstance(self._tape, Player)
 

@@ -17,14 +17,15 @@ class Fault:
     """One or more faults of an answer.
 
     ``reset``: the connection is reset after so many bytes of the body; ``stall``: after so many
-    events nothing more comes, for ever; ``packed``: the body is compressed, asked for or not;
-    ``trailers`` follow the last chunk; ``interim``: 1xx answers before the true one;
-    ``head_delay``: seconds between two pieces of the head; ``closes``: the connection ends with
-    the answer, though nothing said so; ``edit`` changes the events of the body.
+    events nothing more comes, for ever, or only ``pings``; ``packed``: the body is compressed,
+    asked for or not; ``trailers`` follow the last chunk; ``interim``: 1xx answers before the true
+    one; ``head_delay``: seconds between two pieces of the head; ``closes``: the connection ends
+    with the answer, though nothing said so; ``edit`` changes the events of the body.
     """
 
     reset: int | None = None
     stall: int | None = None
+    pings: bytes = b""
     packed: Literal["gzip", "deflate"] | None = None
     trailers: Mapping[str, str] = field(default_factory=dict)
     interim: Sequence[int] = ()

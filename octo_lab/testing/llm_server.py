@@ -29,6 +29,7 @@ from octo_lab.testing.wires.registry import WIRES, wire_of
 
 Answer = Turn | Callable[[Json], Turn]
 MAX_HEAD = 65_536
+PING_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,6 +302,9 @@ class _Connection(asyncio.Protocol):
             transport.write(piece)
             out.sent += len(piece)
             self._later(out.pause())
+        elif pings := out.turn.fault.pings:
+            out.pieces.append(b"%x\r\n%b\r\n" % (len(pings), pings))
+            self._later(PING_SECONDS)
         elif not (out.turn.hang or out.turn.fault.endless):
             self._out = None
             self._end(out.turn, transport)

@@ -172,6 +172,32 @@ async def test_a_stall_after_any_event_ends_in_time(hasty: Lab) -> None:
         assert outcome.whole or isinstance(outcome.error, TimedOut), (events, outcome)
 
 
+SIGNS_OF_LIFE = {
+    "comment": b": still here\n\n",
+    "blank": b"\r\n",
+    "Anthropic": b'event: ping\ndata: {"type": "ping"}\n\n',
+    "OpenAI": b'data: {"type":"keepalive","sequence_number":3}\n\n',
+}
+
+
+@every_dialect
+@pytest.mark.parametrize("pings", SIGNS_OF_LIFE.values(), ids=SIGNS_OF_LIFE)
+async def test_signs_of_life_without_an_answer_end_in_time(hasty: Lab, pings: bytes) -> None:
+    for events in (0, 1, 2):
+        outcome = await hasty.ask(faulty(stall=events, pings=pings))
+        assert outcome.whole or isinstance(outcome.error, TimedOut), (events, outcome)
+
+
+@every_dialect
+async def test_an_event_without_an_end_is_refused_and_the_connection_closed(lab: Lab) -> None:
+    endless = Turn(raw=b"data: " + b"x" * 17_000_000, hang=True)
+    assert isinstance((await lab.ask(endless)).error, Unavailable)
+    gone = await anyio.to_thread.run_sync(
+        lab.server.wait_until, lambda: bool(lab.server.disconnects), 5.0
+    )
+    assert gone
+
+
 @every_dialect
 async def test_no_head_in_time_is_a_timeout(hasty: Lab) -> None:
     assert isinstance((await hasty.ask(replace(ANSWER, wait=SILENCE * 3))).error, TimedOut)

@@ -14,6 +14,7 @@ from octo_lab.llm.hints import model_hints
 from octo_lab.llm.http import HttpCall, HttpReply
 from octo_lab.llm.provider import Events
 from octo_lab.llm.provider_config import ProviderConfig
+from octo_lab.llm.wires.quiet import Quiet
 from octo_lab.llm.wires.trial import Trial
 from octo_lab.llm.wires.wire import AnswerReader, Wire
 
@@ -71,6 +72,7 @@ class Streaming:
         """The events of one answer, as they come together."""
         reader = self.wire.read(trial.request, self.config)
         head = bytearray()
+        quiet = Quiet(self.name, self.config.http.patience)
         async with self.config.http.stream(self._call(trial)) as reply:
             if "json" in reply.content_type:
                 yield await self._whole(reply, reader)
@@ -78,7 +80,12 @@ class Streaming:
                 async for part in reply.parts:
                     if not reader.begun and len(head) < MAX_HEAD:
                         head += part
-                    yield reader.feed(part)
+                    events = reader.feed(part)
+                    if events:
+                        quiet.end()
+                        yield events
+                    else:
+                        quiet.hear(part)
                     if reader.whole:
                         break
                 for part in await reply.rest(TAIL_SECONDS):
