@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Iterator
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from functools import partial
 
 import anyio
@@ -12,7 +13,7 @@ import pytest
 
 from octo_lab.core.errors import ProviderError, QuotaExceeded, StreamCut
 from octo_lab.core.stream import TextDelta
-from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.http import HttpTimeouts, ModelHttp
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.resilience.adaptive import Adaptive
 from octo_lab.llm.resilience.failover import Chained
@@ -52,7 +53,7 @@ class Lab:
     def __init__(self, http: ModelHttp, *servers: LlmServer) -> None:
         self.sleep = Sleeping()
         self.slots = [
-            Slot(self._retrying(http, server, f"lab{number}"))
+            Slot(self.retrying(http, server.base_url, f"lab{number}"))
             for number, server in enumerate(servers, 1)
         ]
         self.chain = Chained(self.slots)
@@ -60,8 +61,8 @@ class Lab:
     def router(self, mode: Mode) -> Adaptive:
         return Adaptive(self.slots, mode=mode)
 
-    def _retrying(self, http: ModelHttp, server: LlmServer, name: str) -> Retrying:
-        config = ProviderConfig(name=name, model="m", http=http, base_url=server.base_url)
+    def retrying(self, http: ModelHttp, base_url: str, name: str = "lab1") -> Retrying:
+        config = ProviderConfig(name=name, model="m", http=http, base_url=base_url)
         policy = RetryPolicy(max_delay=10.0)
         return Retrying(Streaming(config, CHAT), policy, sleep=self.sleep, chance=lambda: 0.0)
 
@@ -219,3 +220,18 @@ async def test_when_every_server_fails_each_is_named(
         "- lab1/m: 'lab1' answered 401: who are you?",
         "- lab2/m: 'lab2' answered 503: overloaded",
     ]
+
+
+async def test_a_server_that_lets_nobody_in_is_knocked_at_once(other: LlmServer) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, ExitStack() as waiting:
+        for _ in range(3):  # more than the backlog holds: whoever comes next gets no answer
+            knocking = waiting.enter_context(socket.socket())
+            knocking.setblocking(False)
+            knocking.connect_ex(full.getsockname())
+        async with ModelHttp(HttpTimeouts(connect=0.2, read=5)) as http:
+            lab = Lab(http, other, other)
+            lab.slots[0].provider = lab.retrying(http, f"http://127.0.0.1:{full.getsockname()[1]}")
+            other.script(says("hello"))
+            said, told = await listen(lab.chain)
+    assert (said, lab.sleep.seconds, len(told)) == ("hello", [], 1)
+    assert "no connection within 0.2 s" in told[0]
