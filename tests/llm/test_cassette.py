@@ -109,7 +109,9 @@ async def test_every_dialect_is_recorded_and_replayed_with_its_failures(
     made = next(event.call for event in told if isinstance(event, ToolCalled))
     later = answered(replace(made, id="call_of_another_day"))
     answer = await events(provider, answered(made))
-    assert (await loaded(path)).header.dialect == dialect
+    kept = await loaded(path)
+    assert kept.header.dialect == dialect
+    assert [exchange.cut for exchange in kept.exchanges] == [False, True, False, False]
     assert await replayed(path, ask("one"), later) == [told, answer]
     for error in (StreamCut, RateLimited):
         with pytest.raises(error):
