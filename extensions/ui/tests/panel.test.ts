@@ -45,6 +45,36 @@ class Runtime implements Channel {
         return { kind: "sessions", sessions: [] };
       case "commands":
         return { kind: "commands", commands: [] };
+      case "providers":
+        return {
+          kind: "providers",
+          current: "openai/gpt-4o",
+          providers: [
+            { name: "openai", state: "reached", models: ["openai/gpt-4o", "openai/x"] },
+            { name: "groq", state: "not connected", models: [] },
+          ],
+          cards: [
+            {
+              name: "openai/gpt-4o",
+              context_window: 128_000,
+              price_in: 2.5,
+              price_out: 10,
+              capabilities: ["tools"],
+            },
+          ],
+        };
+      case "status":
+        return {
+          kind: "status",
+          session: "s",
+          title: "T",
+          model: "gpt-4o",
+          provider: "openai",
+          provider_note: "",
+          context_tokens: 10,
+          context_window: 100,
+          usage: USAGE,
+        };
       default:
         return { kind: "told", text: "done", failed: false, hint: "" };
     }
@@ -218,4 +248,23 @@ it("gives the keyboard to the message field when the stop button was pressed", a
   stop.click();
   await settled();
   expect(document.activeElement?.tagName).toBe("TEXTAREA");
+});
+
+it("offers the models by provider, with what is known of them, and chooses one", async () => {
+  const runtime = new Runtime();
+  const panel = await open(runtime);
+  const picker = panel.querySelector("select")!;
+  expect(picker.value).toBe("openai/gpt-4o");
+  expect([...picker.querySelectorAll("optgroup")].map((group) => group.label)).toEqual(["openai"]);
+  expect([...picker.options].map((option) => option.textContent)).toEqual([
+    "gpt-4o · 128k · $2.5 / $10",
+    "x",
+    "the usual model",
+  ]);
+  picker.value = "openai/x";
+  picker.dispatchEvent(new Event("change", { bubbles: true }));
+  await settled();
+  expect(runtime.sent.filter((message) => message.name === "command")).toEqual([
+    expect.objectContaining({ args: { line: "/model openai/x" } }),
+  ]);
 });

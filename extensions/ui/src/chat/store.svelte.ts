@@ -3,7 +3,15 @@
 import { EMPTY, receive, restore, type Conversation } from "../protocol/conversation";
 import { brokenOff } from "../protocol/reduce";
 import { Link, newId, type Channel } from "../protocol/link";
-import type { CommandInfo, Decision, Frame, ReplyOf, SessionInfo } from "../protocol/types";
+import type {
+  CommandInfo,
+  Decision,
+  Frame,
+  ModelCard,
+  ProviderInfo,
+  ReplyOf,
+  SessionInfo,
+} from "../protocol/types";
 
 interface Said {
   text: string;
@@ -28,6 +36,8 @@ export class Chat {
   sessions: SessionInfo[] = $state.raw([]);
   commands: CommandInfo[] = $state.raw([]);
   status: ReplyOf<"status"> | undefined = $state.raw();
+  providers: ProviderInfo[] = $state.raw([]);
+  cards: ModelCard[] = $state.raw([]);
   notes: Note[] = $state.raw([]);
   pending: Pending[] = $state.raw([]);
   query = $state("");
@@ -83,6 +93,18 @@ export class Chat {
     await this.quietly("command", { line: `/switch ${dialogOf(session)}` });
   }
 
+  /** From the next request on, also within a running turn. */
+  async useModel(name: string): Promise<void> {
+    await this.quietly("command", { line: `/model ${name}` });
+  }
+
+  async loadModels(): Promise<void> {
+    const reply = await this.link.request<"providers">("providers");
+    if (reply.kind !== "providers") return;
+    this.providers = reply.providers;
+    this.cards = reply.cards;
+  }
+
   async edit(session: string, change: Record<string, unknown>): Promise<void> {
     await this.quietly("edit_session", { session, ...change });
   }
@@ -109,6 +131,7 @@ export class Chat {
     this.loaded = true;
     const commands = await this.link.request<"commands">("commands");
     if (commands.kind === "commands") this.commands = commands.commands;
+    await this.loadModels();
   }
 
   private async refresh(): Promise<void> {

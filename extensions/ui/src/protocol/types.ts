@@ -116,11 +116,26 @@ export interface CommandInfo {
   summary: string;
   aliases: string[];
 }
+export interface ProviderInfo {
+  name: string;
+  state: string;
+  /** As `provider/model`. */
+  models: string[];
+}
+/** What is known of a model; prices are US dollars per million tokens. */
+export interface ModelCard {
+  name: string;
+  context_window: number | null;
+  price_in: number | null;
+  price_out: number | null;
+  capabilities: string[];
+}
 export type Reply =
   | { kind: "told"; text: string; failed: boolean; hint: string }
   | { kind: "sessions"; sessions: SessionInfo[] }
   | { kind: "history"; session: string; title: string; turns: Turn[] }
   | { kind: "commands"; commands: CommandInfo[] }
+  | { kind: "providers"; providers: ProviderInfo[]; current: string; cards: ModelCard[] }
   | {
       kind: "status";
       session: string;

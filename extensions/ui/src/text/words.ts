@@ -1,6 +1,6 @@
 /** The few words every view of a turn shares; see octo_lab/notebook/render_words.py. */
 
-import type { ToolBlock, ToolState, Turn, TurnState, Usage } from "../protocol/types";
+import type { ModelCard, ToolBlock, ToolState, Turn, TurnState, Usage } from "../protocol/types";
 
 export const SIGNS: Record<ToolState, string> = {
   queued: "…",
@@ -131,6 +131,15 @@ function dollarsText(amount: number): string {
   return `$${amount.toLocaleString("en-US", options)}`;
 }
 
+/** The window and the price of a model in a few characters, as far as they are known. */
+export function modelFacts(card: ModelCard): string {
+  const { context_window: window, price_in: input, price_out: output } = card;
+  const parts = [
+    window ? (window >= 1_000_000 ? `${+(window / 1e6).toFixed(1)}M` : `${Math.round(window / 1000)}k`) : "",
+    input !== null && output !== null ? `$${input} / $${output}` : "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
 export function count(value: number): string {
   return value.toLocaleString("en-US");
 }
