@@ -28,6 +28,7 @@ from octo_lab.storage.turns import (
     TurnRow,
     append_step,
     begin_turn,
+    change_model,
     finish_turn,
     load_turns,
 )
@@ -166,7 +167,7 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
     messages = outcome.messages
     if outcome.state != "completed":
         messages = turn.transcript.close("failed" if outcome.state == "failed" else "cancelled")
-    store = partial(
+    finish = partial(
         finish_turn,
         turn_id=turn.row.id,
         owner=parts.owner,
@@ -176,6 +177,13 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
         error=outcome.error,
         hint=outcome.hint,
     )
+
+    def store(db: Connection) -> None:
+        now = turn.provider
+        if now.inner is not turn.model.provider:
+            change_model(db, turn.row.id, parts.owner, provider=now.name, model=now.model)
+        finish(db)
+
     try:
         await parts.database.run(store)
     except OctoError as exc:

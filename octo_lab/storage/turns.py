@@ -234,6 +234,18 @@ def save_partial(db: Connection, turn_id: str, owner: str, text: str) -> None:
         raise _moved(turn_id)
 
 
+_ANSWERED_BY = (
+    update(turns).where(*_MINE).values(provider=bindparam("vendor"), model=bindparam("name"))
+)
+
+
+def change_model(db: Connection, turn_id: str, owner: str, provider: str, model: str) -> None:
+    """Another model took over the running turn. Raises SessionMoved."""
+    values = {"turn": turn_id, "holder": owner, "vendor": provider, "name": model}
+    if not db.execute(_ANSWERED_BY, values).rowcount:
+        raise _moved(turn_id)
+
+
 _FINISH = (
     update(turns)
     .where(*_MINE)

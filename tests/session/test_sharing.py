@@ -11,7 +11,15 @@ import pytest
 
 from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import ProviderSettings, RoutingSettings
-from octo_lab.core.mail import GetRouting, GetStatus, Routing, Status, UseCassette
+from octo_lab.core.mail import (
+    GetHistory,
+    GetRouting,
+    GetStatus,
+    History,
+    Routing,
+    Status,
+    UseCassette,
+)
 from octo_lab.core.turns import ErrorBlock, NoticeBlock, TurnSnapshot
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.registry import builtin_providers
@@ -215,6 +223,7 @@ async def test_another_model_takes_over_a_running_turn(
         gate.set()
         turn = await channel.turn(asked)
         after = await channel.turn(await channel.ask("and now?"))
+        history = await channel.control(GetHistory())
 
     assert told.text == "This dialog now uses `two/m`, its running turn from the next step on."
     assert (turn.text, turn.model, after.text) == (
@@ -223,6 +232,8 @@ async def test_another_model_takes_over_a_running_turn(
         "Still here.",
     )
     assert notices(turn) == ["From its next step on `two/m` answers."]
+    assert isinstance(history, History)
+    assert [stored.model for stored in history.turns] == ["two/m", "two/m"]
     assert [m["role"] for m in second.requests[0].body["messages"]][-2:] == ["assistant", "tool"]
     assert (len(first.requests), second.refused) == (1, [])
 
