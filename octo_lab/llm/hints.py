@@ -81,7 +81,7 @@ _TABLE = (
         exact=("gpt-4.1-nano",),
     ),
     _Known(hints={"effort": True}, starts=(*_O_SERIES, "gpt-5", "gpt-oss", "codex")),
-    _Known(hints={"effort": True, "minimal": True}, parts=("claude",)),
+    _Known(hints={"effort": True}, parts=("claude",)),
     _Known(hints={"minimal": True}, starts=("gpt-5",)),
     _Known(hints={"minimal": False}, starts=("gpt-5.", "gpt-5-codex", "gpt-5-pro")),
     _Known(hints={"effort": False}, starts=("gpt-5-chat",)),
