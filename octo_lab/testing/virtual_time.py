@@ -7,7 +7,6 @@ import selectors
 from collections.abc import Callable, Mapping
 from typing import Any
 
-
 RESOLUTION = 1e-6  # far above what is lost in rounding after years
 
 
