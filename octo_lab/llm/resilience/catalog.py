@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from octo_lab.core.errors import ConfigError
 
@@ -17,12 +19,11 @@ Count = Annotated[int, Field(ge=0)]
 Price = tuple[float, float]
 
 
-class CatalogEntry(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogEntry:
     """One model. Times are milliseconds of whole answers, costs dollars per million tokens,
     ``score`` is a rank (lower is better), ``ds_output`` a measure of quality (higher is better).
     """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     provider: str
     type: Literal["strong", "fast"] = "strong"
@@ -44,7 +45,12 @@ class CatalogEntry(BaseModel):
 
 
 Catalog = Mapping[str, CatalogEntry]
-_ENTRIES = TypeAdapter(tuple[CatalogEntry, ...])
+
+
+@cache
+def _entries() -> TypeAdapter[tuple[CatalogEntry, ...]]:
+    """Made when a catalogue is read: few have one, and all would wait for it."""
+    return TypeAdapter(tuple[CatalogEntry, ...])
 
 
 def read_catalog(text: str | bytes, source: str = "model_catalog.json") -> Catalog:
@@ -56,7 +62,7 @@ def read_catalog(text: str | bytes, source: str = "model_catalog.json") -> Catal
     try:
         found = json.loads(text)
         listed = found.get("models") if isinstance(found, dict) else found
-        entries = _ENTRIES.validate_python(listed)
+        entries = _entries().validate_python(listed)
     except ValidationError as exc:
         raise _unusable(source, _problem(exc)) from None
     except (ValueError, RecursionError) as exc:

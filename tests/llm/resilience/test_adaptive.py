@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
+from typing import Any
 
 import anyio
 import pytest
@@ -28,9 +29,9 @@ def rolls(*values: float) -> Callable[[], float]:
     return lambda: next(left)
 
 
-def lane(*providers: Provider, chance: Callable[[], float] = rolls(), **entry: float) -> Adaptive:
+def lane(*providers: Provider, chance: Callable[[], float] = rolls(), **entry: Any) -> Adaptive:
     """A lane whose last model the catalogue knows so."""
-    known = CatalogEntry.model_validate({"provider": "last", **entry}) if entry else None
+    known = CatalogEntry(provider="last", **entry) if entry else None
     made = [slot(one) for one in providers[:-1]]
     return Adaptive(
         [*made, slot(providers[-1], entry=known)],
