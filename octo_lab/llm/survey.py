@@ -69,7 +69,10 @@ def _info(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
 
 
 def _built_in(entry: ProviderEntry, setup: ModelSetup) -> ProviderInfo:
-    model = provider_choice(entry, setup).model
+    try:
+        model = provider_choice(entry, setup).model
+    except OctoError as exc:
+        return ProviderInfo(name=entry.name, state="not connected", note=str(exc))
     if not model:
         return ProviderInfo(name=entry.name, state="not connected", note="no model is configured")
     return ProviderInfo(name=entry.name, state="built in", models=(f"{entry.name}/{model}",))
