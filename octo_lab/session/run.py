@@ -21,7 +21,7 @@ from octo_lab.session.ask import turn_input, user_message
 from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
 from octo_lab.session.turn import TurnController, TurnFacts
-from octo_lab.storage.sessions import rename_session
+from octo_lab.storage.sessions import get_session, rename_session
 from octo_lab.storage.turns import (
     NewTurn,
     TurnRecord,
@@ -58,7 +58,8 @@ async def begin(
 ) -> tuple[RunningTurn, list[TurnRecord]]:
     """Store the question, durable from here on; raises OctoError when it cannot be asked."""
     news = parts.news()
-    model = await parts.models.choose(job.message.options.model or job.session.model)
+    wanted = job.message.options.model or await _session_model(parts, job)
+    model = await parts.models.choose(wanted)
     new = _new_turn(job, model)
 
     def store(db: Connection) -> tuple[TurnRow, list[TurnRecord]]:
@@ -82,6 +83,12 @@ async def begin(
         news=news,
     )
     return turn, past
+
+
+async def _session_model(parts: TurnParts, job: Job) -> str | None:
+    """The one the dialog has by now: it may have changed while the message waited."""
+    session = await parts.database.read(partial(get_session, session_id=job.session.id))
+    return session.model if session else job.session.model
 
 
 async def run(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> None:

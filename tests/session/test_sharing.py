@@ -213,15 +213,17 @@ async def test_another_model_takes_over_a_running_turn(
         return "waited"
 
     first.script(calls(call("wait"), text=["Let me wait."]))
-    second.script(says("Two is here."), says("Still here."))
+    second.script(says("Two is here."), says("And here."), says("Still here."))
     tools = [function_tool(wait)]
     setup = shared(tmp_path, channel, first, second, fallbacks=(), tools=tools)
     async with open_app(setup):
         asked = await channel.ask("go")
         await channel.running(asked, lambda turn: "running" in str(turn.blocks))
+        queued = await channel.ask("and then?")
         told = await channel.message(await channel.ask("/model two/m"))
         gate.set()
         turn = await channel.turn(asked)
+        then = await channel.turn(queued)
         after = await channel.turn(await channel.ask("and now?"))
         history = await channel.control(GetHistory())
 
@@ -232,8 +234,9 @@ async def test_another_model_takes_over_a_running_turn(
         "Still here.",
     )
     assert notices(turn) == ["From its next step on `two/m` answers."]
+    assert (then.text, then.model) == ("And here.", "two/m")
     assert isinstance(history, History)
-    assert [stored.model for stored in history.turns] == ["two/m", "two/m"]
+    assert [stored.model for stored in history.turns] == ["two/m"] * 3
     assert [m["role"] for m in second.requests[0].body["messages"]][-2:] == ["assistant", "tool"]
     assert (len(first.requests), second.refused) == (1, [])
 
