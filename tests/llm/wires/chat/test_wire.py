@@ -243,30 +243,6 @@ async def test_the_wish_of_a_busy_server_is_heard(server: LlmServer, http: Model
     assert (message.content, waited) == ("hi", [7.0])
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Turn(raw=b"Your account is in arrears.", headers={"content-type": "text/plain"}),
-        Turn(raw=b"data: Your account is in arrears.\n\n"),
-        Turn(
-            raw=b'{"code":"Arrearage","message":"x"}', headers={"content-type": "application/json"}
-        ),
-        Turn(events=[{"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}]),
-        fails(403, "no", code="insufficient_quota"),
-        fails(429, "You exceeded your current quota, please check your plan."),
-        fails(400, "Your credit balance is too low"),
-    ],
-    ids=["text", "event", "json", "minimax", "403", "429", "400"],
-)
-async def test_an_account_without_credit_is_asked_once(
-    server: LlmServer, http: ModelHttp, answer: Turn
-) -> None:
-    server.script(answer)
-    with pytest.raises(QuotaExceeded, match="no credit left"):
-        await collect(Retrying(provider(server, http)).stream(REQUEST))
-    assert len(server.requests) == 1
-
-
 async def test_a_wait_that_only_the_text_names_is_kept(server: LlmServer, http: ModelHttp) -> None:
     server.script(fails(429, "Rate limit reached. Please try again in 2s."), says("hi"))
     waited: list[float] = []
