@@ -117,3 +117,13 @@ async def test_off_goes_by_preference_however_slow() -> None:
         [slot(answers("a", 9)), slot(answers("b", 1))], mode="off", clock=anyio.current_time
     )
     assert [(await listen(router))[0] for _ in range(3)] == ["a"] * 3
+
+
+async def test_one_that_keeps_people_waiting_comes_last_whatever_its_score() -> None:
+    both = lane(scripted("a", after(11.0, "a", tokens=9000), after(1.0, "a")), answers("b", 1))
+    said = [(await listen(both))[0] for _ in range(2)]
+    first, second = both.metrics()
+    assert said == ["a", "b"]
+    assert first.score is not None
+    assert second.score is not None
+    assert first.score < second.score

@@ -49,10 +49,38 @@ async def test_the_loser_is_closed_before_the_winner_is_heard() -> None:
         assert slow.closed == 1
 
 
+class Gated:
+    """Begins to answer in the very moment the gate opens."""
+
+    model = "m"
+
+    def __init__(self, name: str, gate: anyio.Event) -> None:
+        self.name = name
+        self.closed = False
+        self._gate = gate
+
+    async def stream(self, request: ChatRequest) -> Events:
+        try:
+            await self._gate.wait()
+            yield TextDelta(self.name)
+            await anyio.sleep_forever()
+        finally:
+            self.closed = True
+
+
 async def test_a_dead_heat_has_one_winner() -> None:
-    one, other = scripted("a", after(2.0, "one")), scripted("b", after(2.0, "other"))
-    said, _ = await listen(hedged(one, other))
-    assert (said in ("one", "other"), one.closed + other.closed) == (True, 1)
+    gate = anyio.Event()
+    one, other = Gated("a", gate), Gated("b", gate)
+
+    async def open_later() -> None:
+        await anyio.sleep(1.0)
+        gate.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(open_later)
+        async with aclosing(hedged(one, other).stream(REQUEST)) as events:
+            assert await anext(events) == TextDelta("a")
+            assert (one.closed, other.closed) == (False, True)
 
 
 async def test_what_is_no_answer_yet_does_not_win() -> None:

@@ -59,7 +59,7 @@ class Lab:
         self.chain = Chained(self.slots)
 
     def router(self, mode: Mode) -> Adaptive:
-        return Adaptive(self.slots, mode=mode)
+        return Adaptive(self.slots, mode=mode, chance=lambda: 0.99)
 
     def retrying(self, http: ModelHttp, base_url: str, name: str = "lab1") -> Retrying:
         config = ProviderConfig(name=name, model="m", http=http, base_url=base_url)

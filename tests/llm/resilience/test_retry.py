@@ -151,3 +151,13 @@ async def test_no_credit_is_asked_for_once() -> None:
 def test_all_waits_together_stay_within_the_budget() -> None:
     policy = RetryPolicy(budget=10.0)
     assert [policy.delay(1, 0.0, 3.0, waited) for waited in (0.0, 7.0, 7.5)] == [3.0, 3.0, None]
+
+
+async def test_what_was_waited_before_counts() -> None:
+    busy: Script = [RateLimited("busy", retry_after=3.0)]
+    sleep = Sleeping()
+    policy = RetryPolicy(budget=7.0)
+    provider = Retrying(Playing(*[busy] * 4), policy, sleep=sleep, chance=lambda: 0.0)
+    with pytest.raises(RateLimited):
+        await collect(provider.stream(REQUEST))
+    assert sleep.seconds == [3.0, 3.0]
