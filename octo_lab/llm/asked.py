@@ -52,13 +52,19 @@ def comparable(body: bytes, path: str = "") -> Json:
         request = None
     if not isinstance(request, dict):
         return {"model": "", "form": _form_digest(body)}
-    talks = {name: request[name] for name in _TALKS if name in request}
+    said = _TALKS if not path or dialect_of(path) else ()
+    talks = {name: request[name] for name in said if name in request}
     rest = {name: value for name, value in request.items() if name != "model"}
     model = request.get("model") or _model_in(path)
     text = json.dumps({"model": model, **(_spoken(talks) or rest)}, ensure_ascii=False)
     asked: Json = json.loads(KEYS.sub("[key]", _TIME.sub("[time]", _UUID.sub("[id]", text))))
     names: dict[str, str] = {}
     return {name: _plain(value, names) for name, value in asked.items()}
+
+
+def place_of(path: str) -> str:
+    """What of a path is compared: not where a server has its dialect, but what is asked there."""
+    return path.rpartition("/")[2]
 
 
 def digest(asked: Json) -> str:
@@ -68,7 +74,7 @@ def digest(asked: Json) -> str:
 
 def _model_in(path: str) -> str:
     """Gemini names the model in the path."""
-    return path.rpartition("/")[2].partition(":")[0] if dialect_of(path) == "gemini" else ""
+    return place_of(path).partition(":")[0] if dialect_of(path) == "gemini" else ""
 
 
 def _spoken(talks: Json) -> Json:

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 
 from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import CassetteMismatch, ConfigError
-from octo_lab.llm.asked import KEYS, Dialect, comparable, dialect_of, digest
+from octo_lab.llm.asked import KEYS, Dialect, comparable, dialect_of, digest, place_of
 from octo_lab.llm.secret import Secret
 
 FORMAT = 2  # 1 knew one dialect only, and no cuts
@@ -201,7 +201,7 @@ class Player:
         self._held = len(cassette.exchanges)
         self._answered = 0
         self._unused = list(cassette.exchanges)
-        self._used: dict[str, Exchange] = {}
+        self._used: dict[tuple[str, str], Exchange] = {}
 
     @property
     def use(self) -> TapeUse:
@@ -211,8 +211,9 @@ class Player:
     def answer(self, path: str, body: bytes) -> Exchange:
         """Raises CassetteMismatch, which shows how the request differs from the next one."""
         asked = comparable(body, path)
-        wanted = digest(asked)
-        found = next((one for one in self._unused if one.digest == wanted), None)
+        wanted = place_of(path), digest(asked)
+        fitting = (one for one in self._unused if (place_of(one.path), one.digest) == wanted)
+        found = next(fitting, None)
         if found is not None:
             self._unused.remove(found)
             self._used[wanted] = found

@@ -20,7 +20,8 @@ class Fault:
     events nothing more comes, for ever, or only ``pings``; ``packed``: the body is compressed,
     asked for or not; ``trailers`` follow the last chunk; ``interim``: 1xx answers before the true
     one; ``head_delay``: seconds between two pieces of the head; ``closes``: the connection ends
-    with the answer, though nothing said so; ``edit`` changes the events of the body.
+    with the answer, though nothing said so; ``unframed``: what follows the first event is no HTTP;
+    ``edit`` changes the events of the body.
     """
 
     reset: int | None = None
@@ -31,6 +32,7 @@ class Fault:
     interim: Sequence[int] = ()
     head_delay: float = 0.0
     closes: bool = False
+    unframed: bool = False
     edit: Edit | None = None
 
     def on_events(self, pieces: list[bytes]) -> list[bytes]:

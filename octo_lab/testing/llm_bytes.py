@@ -20,6 +20,8 @@ def http_pieces(turn: Turn, body: list[bytes]) -> tuple[list[bytes], list[bytes]
         whole, size = b"".join(body), turn.split
         body = [whole[at : at + size] for at in range(0, len(whole), size)]
     chunks = [b"%x\r\n%b\r\n" % (len(piece), piece) for piece in body if piece]
+    if turn.fault.unframed:
+        chunks[1:] = [b"zz\r\nthis is no chunk\r\n"]
     heads = list(_heads(turn))
     if cut is None and not turn.hang and not turn.fault.endless:
         (chunks or heads)[-1] += b"0\r\n%b\r\n" % _lines(turn.fault.trailers)

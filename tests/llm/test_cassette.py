@@ -207,13 +207,15 @@ async def test_other_posts_are_kept_too(server: LlmServer, http: ModelHttp, path
         url=f"{server.base_url}/chat/completions",
         body=body({"role": "user", "content": "x"}, stream=True),
     )
-    embed = replace(asked, url=f"{server.base_url}/embeddings", body=b'{"input": ["x"]}')
+    embed = replace(asked, url=f"{server.base_url}/embeddings", body=b'{"input": "x"}')
     speak = replace(asked, url=f"{server.base_url}/audio/transcriptions", body=b"--b1\r\n\0\xff")
     for call_ in (asked, embed, speak):
         await posted(http, call_)
     async with ModelHttp() as other:
         await other.replay(path)
         assert await posted(other, asked) == vectors
+        answer_it = replace(embed, url=f"{server.base_url}/responses")
+        assert b"not the recorded one" in await posted(other, answer_it)
         assert b"Invalid URL" in await posted(other, embed)
         assert b"Invalid URL" in await posted(other, replace(speak, body=b"--c2\r\n\0\xff"))
 

@@ -239,6 +239,11 @@ async def test_garbage_between_events_is_skipped_or_a_typed_error(lab: Lab, data
 
 
 @every_dialect
+async def test_what_is_no_http_any_more_is_a_cut(lab: Lab) -> None:
+    assert isinstance((await lab.ask(faulty(unframed=True))).error, StreamCut)
+
+
+@every_dialect
 async def test_doubled_events_end(lab: Lab) -> None:
     outcome = await lab.ask(faulty(edit=doubled))
     assert outcome.error is None or isinstance(outcome.error, ProviderError), outcome
