@@ -6,30 +6,23 @@ a folder for a link between a check and a use. All methods are synchronous; call
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
-from collections.abc import Iterator, Set
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal
 
 from octo_lab.core.errors import ToolFailed
+from octo_lab.security.opening import FILE, FOLDER, explained, open_in, regular
+from octo_lab.security.replacing import Found, Moved, drop, look, put
 
 Kind = Literal["file", "folder", "link", "other"]
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: opening a pipe that nobody writes would wait for ever.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _DEEPEST = 64
-_REASONS = {
-    errno.ENOENT: "does not exist",
-    errno.ENOTDIR: "is not a folder",
-    errno.EACCES: "may not be read",
-    errno.EPERM: "may not be read",
-    errno.ENAMETOOLONG: "is too long for a path",
-}
+_ATTEMPTS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,30 +39,118 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """One more folder that may be used, named by absolute paths."""
+
+    path: Path
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """What became of a file: its bytes before and after, None where there is no file.
+
+    ``path`` is its name for every other method. ``mode`` are its permissions before, or after
+    where it is new; ``made`` is how many of the folders above it were made.
+    """
+
+    path: str
+    before: bytes | None = field(repr=False)
+    after: bytes | None = field(repr=False)
+    mode: int = 0o644
+    made: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where ``path`` lies: at ``parts`` below ``base``, whose names begin with ``prefix``."""
+
+    path: str
+    base: Path
+    parts: tuple[str, ...] = ()
+    prefix: str = ""
+    writable: bool = True
+    outside: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.prefix + "/".join(self.parts) if self.parts else self.prefix.rstrip("/")
+
+    @property
+    def inner(self) -> str:
+        """What the names of everything in this folder begin with."""
+        return self.prefix + "".join(f"{part}/" for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Enclosure:
     """Everything below ``root`` but the ``private`` folders (names directly in it, or paths).
 
-    Paths are relative to the root; an absolute one must lie below it. Every method raises
-    ToolFailed with a message the model can act on.
+    Paths are relative to the root; an absolute one must lie below it or below one of ``others``.
+    ``soft`` admits every absolute path: whoever sets it asks a person before (see ``inside``).
+    Every method raises ToolFailed with a message the model can act on.
     """
 
     root: Path
     private: tuple[str | Path, ...] = (".octo",)
+    others: tuple[Root, ...] = ()
+    soft: bool = False
+
+    def name(self, path: str) -> str:
+        """The one name of what ``path`` names: relative in the workspace, else absolute."""
+        place = self._place(path)
+        return place.name or ("/" if place.outside else ".")
+
+    def inside(self, path: str) -> bool:
+        """Whether it lies where octo_lab was let in, and not just anywhere on this machine."""
+        return not self._place(path).outside
 
     def open_file(self, path: str) -> BinaryIO:
         """Open a regular file to read its bytes; the caller closes it."""
-        *folders, name = self._parts(path) or [""]
-        if not name:
-            raise ToolFailed(f"{path!r} is a folder", hint="list it instead")
-        with self._folder(folders, path) as folder, _explained(path):
-            opened = _open(name, _FILE, folder, path)
-            return _regular(opened, path)
+        place, name = self._file(path)
+        with self._folder(place) as folder, explained(path):
+            opened = open_in(name, FILE, folder, path)
+            return regular(opened, path)
+
+    def write_file(self, path: str, data: bytes) -> Edited:
+        """Make a file, or replace it as a whole; missing folders are made."""
+        return self.edit(path, lambda _: data)
+
+    def remove(self, path: str, *, made: int = 0) -> Edited:
+        """Remove a file, and as many of the folders above it as were ``made``, where empty."""
+        done = self.edit(path, partial(_nothing, path))
+        place, _ = self._file(path)
+        depth = len(place.parts)
+        self._unmake(place, list(range(max(0, depth - made), depth)))
+        return done
+
+    def edit(
+        self, path: str, change: Callable[[bytes | None], bytes | None], *, mode: int | None = None
+    ) -> Edited:
+        """Replace a file by what ``change`` makes of its bytes; None is no file.
+
+        ``change`` is asked again when somebody else changed the file meanwhile, and may raise
+        ToolFailed. The permissions stay, or become ``mode``. A file above 10 MB is refused.
+        """
+        place, name = self._file(path)
+        if path.endswith("/"):
+            raise ToolFailed(f"{path!r} names a folder", hint="name a file")
+        if not place.writable:
+            raise ToolFailed(f"{path!r} may be read, but not changed")
+        for _ in range(_ATTEMPTS):
+            found = self._look(place, name)
+            after = change(found.data)
+            try:
+                return self._put(place, name, found, after, mode)
+            except Moved:
+                continue
+        raise ToolFailed(f"{path!r} is being changed by somebody else", hint="try again")
 
     def list_dir(self, path: str = ".") -> list[Entry]:
         """What is in a folder, by name; links are named, not followed."""
-        parts = self._parts(path)
-        with self._folder(parts, path) as folder:
-            return self._entries(folder, parts, path)
+        place = self._place(path)
+        with self._folder(place) as folder:
+            return self._entries(folder, place)
 
     def walk(self, path: str = ".", *, skip: Set[str] = frozenset()) -> Iterator[Entry]:
         """Every file below a folder, depth first, by name; folders named in ``skip`` are left out.
@@ -77,7 +158,7 @@ class Enclosure:
         A folder that vanishes or may not be read meanwhile is passed over; only the first one
         is an error. ``open_file`` accepts each path.
         """
-        waiting = [Entry(path="/".join(self._parts(path)) or ".", kind="folder")]
+        waiting = [Entry(path=self.name(path), kind="folder")]
         entries = self.list_dir(path)
         while waiting:
             waiting.pop()
@@ -95,33 +176,101 @@ class Enclosure:
         except ToolFailed:
             return []
 
-    def _parts(self, path: str) -> list[str]:
+    def _place(self, path: str) -> _Place:
         if "\0" in path:
             raise ToolFailed(f"{path!r} is no path")
         pure = PurePosixPath(path)
+        place = _Place(path=path, base=self.root)
         if pure.is_absolute():
-            pure = self._relative(pure)
+            place = self._absolute(path, pure)
+            pure = pure.relative_to(place.base)
         if ".." in pure.parts:
             raise ToolFailed(f"{path!r} leads outside the workspace", hint="do not use '..'")
-        return list(pure.parts)
+        return replace(place, parts=pure.parts)
 
-    def _relative(self, path: PurePosixPath) -> PurePosixPath:
-        for root in (self.root.absolute(), self.root.resolve()):
-            if path.is_relative_to(root):
-                return path.relative_to(root)
+    def _absolute(self, path: str, pure: PurePosixPath) -> _Place:
+        """The root that an absolute path lies below."""
+        for base in _spellings(self.root):
+            if pure.is_relative_to(base):
+                return _Place(path=path, base=base)
+        for other in self.others:
+            for base in _spellings(other.path):
+                if pure.is_relative_to(base):
+                    prefix = f"{base}/".replace("//", "/")
+                    return _Place(path=path, base=base, prefix=prefix, writable=other.writable)
+        if self.soft:
+            return _Place(path=path, base=Path("/"), prefix="/", outside=True)
         raise ToolFailed(
-            f"{str(path)!r} is outside the workspace",
+            f"{str(pure)!r} is outside the workspace",
             hint="name a path relative to the workspace",
         )
 
-    @contextmanager
-    def _folder(self, parts: list[str], path: str) -> Iterator[int]:
-        """A descriptor of the folder, closed afterwards."""
-        with _explained(path):
-            folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    def _file(self, path: str) -> tuple[_Place, str]:
+        """The folder a file lies in, and its name there."""
+        place = self._place(path)
+        if not place.parts:
+            raise ToolFailed(f"{path!r} is a folder", hint="list it instead")
+        return replace(place, parts=place.parts[:-1]), place.parts[-1]
+
+    def _look(self, place: _Place, name: str) -> Found:
+        """The file as it is; a missing folder holds none."""
         try:
-            for part in parts:
-                inner = _open(part, _FOLDER, folder, path)
+            with self._folder(place) as folder, explained(place.path):
+                return look(folder, name, place.path)
+        except ToolFailed as exc:
+            if isinstance(exc.__cause__, FileNotFoundError):
+                return Found()
+            raise
+
+    def _put(
+        self, place: _Place, name: str, found: Found, after: bytes | None, mode: int | None
+    ) -> Edited:
+        """``after`` in the place of ``found``; raises Moved when that is not there any more."""
+        made: list[int] = []
+        given = found.mode
+        if after != found.data or mode not in (None, found.mode):
+            try:
+                with self._folder(place, made) as folder, explained(place.path, "written"):
+                    self._refuse_private(folder, name, place.path)
+                    given = _store(folder, name, place.path, found, after, mode)
+            except BaseException:
+                self._unmake(place, made)
+                raise
+        before = given if found.mode is None else found.mode
+        return Edited(
+            path=place.inner + name,
+            before=found.data,
+            after=after,
+            mode=0o644 if before is None else before,
+            made=len(made),
+        )
+
+    def _unmake(self, place: _Place, made: list[int]) -> None:
+        """Remove the folders at these depths, as far as nobody put something there."""
+        for depth in reversed(made):
+            above = replace(place, parts=place.parts[:depth])
+            try:
+                with self._folder(above) as folder:
+                    os.rmdir(place.parts[depth], dir_fd=folder)
+            except (OSError, ToolFailed):
+                return
+
+    @contextmanager
+    def _folder(self, place: _Place, made: list[int] | None = None) -> Iterator[int]:
+        """A descriptor of the folder, closed afterwards.
+
+        With ``made``, missing folders are made, and their depths added to it.
+        """
+        path = place.path
+        with explained(path):
+            folder = os.open(place.base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if place.prefix:
+                self._refuse_below_private(place)
+            for depth, part in enumerate(place.parts):
+                if made is not None and self._make(folder, part, path):
+                    made.append(depth)
+                inner = open_in(part, FOLDER, folder, path)
                 os.close(folder)
                 folder = inner
                 if _identity(os.fstat(folder)) in self._secluded():
@@ -130,11 +279,45 @@ class Enclosure:
         finally:
             os.close(folder)
 
-    def _entries(self, folder: int, parts: list[str], path: str) -> list[Entry]:
+    def _make(self, folder: int, name: str, path: str) -> bool:
+        """Whether the folder ``name`` had to be made."""
+        try:
+            os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            self._refuse_private(folder, name, path)
+            with explained(path, "written"), suppress(FileExistsError):
+                os.mkdir(name, dir_fd=folder)
+                return True
+        except OSError:  # opening it says why
+            return False
+        return False
+
+    def _refuse_private(self, folder: int, name: str, path: str) -> None:
+        """Nothing is made under the name of a private folder that is not there yet."""
+        where = _identity(os.fstat(folder))
+        for private in self.private:
+            secluded = self.root / private
+            if secluded.name.casefold() != name.casefold():
+                continue
+            try:
+                same = _identity(secluded.parent.stat()) == where
+            except OSError:
+                continue
+            if same:
+                raise ToolFailed(f"{path!r} is private to octo_lab")
+
+    def _refuse_below_private(self, place: _Place) -> None:
+        """A root of the owner's may not lead into octo_lab's own folders."""
         secluded = self._secluded()
-        with _explained(path), os.scandir(folder) as found:
+        for above in (place.base, *place.base.parents):
+            if _identity(above.stat()) in secluded:
+                raise ToolFailed(f"{place.path!r} is private to octo_lab")
+
+    def _entries(self, folder: int, place: _Place) -> list[Entry]:
+        secluded, prefix = self._secluded(), place.inner
+        with explained(place.path), os.scandir(folder) as found:
             entries = [
-                entry for item in found if (entry := _entry(item, parts, secluded)) is not None
+                entry for item in found if (entry := _entry(item, prefix, secluded)) is not None
             ]
         return sorted(entries, key=lambda entry: entry.path)
 
@@ -149,9 +332,27 @@ class Enclosure:
         return found
 
 
-def _entry(
-    item: os.DirEntry[str], parts: list[str], secluded: set[tuple[int, int]]
-) -> Entry | None:
+def _spellings(root: Path) -> tuple[Path, Path]:
+    return root.absolute(), root.resolve()
+
+
+def _store(
+    folder: int, name: str, path: str, found: Found, after: bytes | None, mode: int | None
+) -> int | None:
+    """The permissions the file has then, None without a file."""
+    if after is not None:
+        return put(folder, name, path, expected=found, data=after, mode=mode)
+    drop(folder, name, path, expected=found)
+    return None
+
+
+def _nothing(path: str, data: bytes | None) -> None:
+    """The change that removes a file."""
+    if data is None:
+        raise ToolFailed(f"{path!r} does not exist")
+
+
+def _entry(item: os.DirEntry[str], prefix: str, secluded: set[tuple[int, int]]) -> Entry | None:
     try:
         status = item.stat(follow_symlinks=False)
     except OSError:
@@ -160,7 +361,7 @@ def _entry(
         return None
     kind = _kind(status.st_mode)
     size = status.st_size if kind == "file" else 0
-    return Entry(path="/".join((*parts, item.name)), kind=kind, size=size)
+    return Entry(path=prefix + item.name, kind=kind, size=size)
 
 
 def _kind(mode: int) -> Kind:
@@ -177,44 +378,3 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
 
 def _shallow(path: str) -> bool:
     return path.count("/") < _DEEPEST
-
-
-def _open(name: str, flags: int, folder: int, path: str) -> int:
-    with _explained(path):
-        try:
-            return os.open(name, flags, dir_fd=folder)
-        except OSError:
-            _refuse_link(name, folder, path)
-            raise
-
-
-def _refuse_link(name: str, folder: int, path: str) -> None:
-    try:
-        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    except OSError:
-        return
-    if stat.S_ISLNK(mode):
-        raise ToolFailed(
-            f"{name!r} in {path!r} is a symbolic link", hint="links are not followed"
-        ) from None
-
-
-def _regular(descriptor: int, path: str) -> BinaryIO:
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return os.fdopen(descriptor, "rb")
-    os.close(descriptor)
-    if stat.S_ISDIR(mode):
-        raise ToolFailed(f"{path!r} is a folder", hint="list it instead")
-    raise ToolFailed(f"{path!r} is no regular file")
-
-
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        reason = _REASONS.get(exc.errno or 0, f"cannot be read: {exc.strerror}")
-        raise ToolFailed(f"{path!r} {reason}") from exc
-    except UnicodeEncodeError as exc:
-        raise ToolFailed(f"{path!r} is no path") from exc
