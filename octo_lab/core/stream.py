@@ -33,9 +33,12 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """What the request cost, in tokens."""
+    """What the request cost, in tokens. ``by`` is who answered, as ``provider/model``, where
+    several might have.
+    """
 
     usage: Usage
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from octo_lab.core.mail import ProviderCheck, ProviderInfo, ProviderList, Status
 from octo_lab.core.money import spent_text
 from octo_lab.core.words import card_words, check_rows, is_connected, missing_words
 from octo_lab.notebook.panels.widget import is_built
+from octo_lab.notebook.render_html import page_html
 from octo_lab.notebook.render_markdown import markdown_html
 
 Rows = list[tuple[str, str]]
@@ -28,9 +29,9 @@ def show_text(markdown: str, figure: str = "") -> None:
     """
     _publish(
         {
-            "text/plain": markdown,
+            "text/plain": markdown.replace("\\$", "$"),
             "text/markdown": markdown,
-            "text/html": markdown_html(markdown) + figure,
+            "text/html": page_html(f'<div class="octo-md">{markdown_html(markdown)}</div>{figure}'),
         }
     )
 
@@ -153,4 +154,5 @@ def _table(rows: Rows) -> str:
 
 
 def _escaped(value: str) -> str:
-    return value.replace("|", "\\|").replace("\n", " ")
+    """A dollar sign would begin a formula."""
+    return value.replace("|", "\\|").replace("$", "\\$").replace("\n", " ")

@@ -36,7 +36,7 @@ _ROOT = '<div class="octo mathjax_ignore tex2jax_ignore">'
 
 
 def turn_html(turn: TurnSnapshot, *, footer: bool) -> str:
-    return _page(_body(turn, footer=footer))
+    return page_html(_body(turn, footer=footer))
 
 
 def turns_html(title: str, turns: tuple[TurnSnapshot, ...]) -> str:
@@ -45,10 +45,11 @@ def turns_html(title: str, turns: tuple[TurnSnapshot, ...]) -> str:
         f'<div class="octo-ask">{markdown_html(turn.prompt)}</div>{_body(turn, footer=False)}'
         for turn in turns
     ]
-    return _page(f"<h4>{escape(title)}</h4>{''.join(parts)}")
+    return page_html(f"<h4>{escape(title)}</h4>{''.join(parts)}")
 
 
-def _page(body: str) -> str:
+def page_html(body: str) -> str:
+    """Something of ours with its style, where no formula is looked for."""
     return f"<style>{_sheet(with_code='octo-code' in body)}</style>{_ROOT}{body}</div>"
 
 

@@ -21,8 +21,13 @@ def router_markdown(routing: Routing) -> str:
     if not routing.slots:
         return ALONE
     rows = [ROUTER_COLUMNS, ("---",) * len(ROUTER_COLUMNS), *map(router_row, routing.slots)]
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    lines = ["| " + " | ".join(map(_escaped, row)) + " |" for row in rows]
     return "\n".join([f"Mode: **{routing.mode}**", "", *lines])
+
+
+def _escaped(cell: str) -> str:
+    """A dollar sign would begin a formula."""
+    return cell.replace("|", "\\|").replace("$", "\\$")
 
 
 def router_chart(routing: Routing) -> str:

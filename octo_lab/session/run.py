@@ -186,9 +186,9 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
     )
 
     def store(db: Connection) -> None:
-        now = turn.provider
-        if now.inner is not turn.model.provider:
-            change_model(db, turn.row.id, parts.owner, provider=now.name, model=now.model)
+        if turn.controller.model != turn.model.name:
+            provider, _, model = turn.controller.model.partition("/")
+            change_model(db, turn.row.id, parts.owner, provider=provider, model=model)
         finish(db)
 
     try:

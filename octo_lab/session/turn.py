@@ -96,6 +96,11 @@ class TurnController:
             self._facts = replace(self._facts, model=name)
             self.emit(Noticed(f"From its next step on `{name}` answers."))
 
+    @property
+    def model(self) -> str:
+        """Who answered last, as ``provider/model``."""
+        return self._facts.model
+
     def end(self, state: TurnState, *, error: str = "", hint: str = "") -> None:
         """Publish the terminal snapshot; call it when the turn is stored."""
         if self.latest.over:
@@ -148,6 +153,8 @@ class TurnController:
 
     def _used(self, event: UsageReported) -> None:
         self._usage += event.usage
+        if event.by:
+            self._facts = replace(self._facts, model=event.by)
 
     def _iteration(self, event: IterationStarted) -> None:
         self._freeze()

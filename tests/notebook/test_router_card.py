@@ -37,7 +37,7 @@ def test_every_model_is_a_row_and_what_is_unknown_a_dash() -> None:
     lines = router_markdown(Routing(mode="lane", slots=(SLOW, UNUSED))).splitlines()
     assert lines[0] == "Mode: **lane**"
     assert lines[-2:] == [
-        "| a/<b>gpt\\|4o | half-open | 10 | 3 (30%) | 1.00 s | 4.00 s | 55 | $0.0123 | 0.412 |",
+        "| a/<b>gpt\\|4o | half-open | 10 | 3 (30%) | 1.00 s | 4.00 s | 55 | \\$0.0123 | 0.412 |",
         "| groq/llama | closed | 0 | 0 (0%) | - | - | - | - | - |",
     ]
 

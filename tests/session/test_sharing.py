@@ -84,8 +84,11 @@ async def test_another_model_answers_when_the_usual_one_fails(
     second.script(says("hello"))
     async with open_app(shared(tmp_path, channel, first, second)):
         turn = await channel.turn(await channel.ask("hi"))
+        stored = await channel.control(GetHistory())
 
+    assert isinstance(stored, History)
     assert (turn.state, turn.text) == ("completed", "hello")
+    assert (turn.model, stored.turns[0].model) == ("two/m", "two/m")
     assert notices(turn) == ["one/m: 'one' answered 401: who are you?; two/m answers"]
 
 

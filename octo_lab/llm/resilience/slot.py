@@ -90,27 +90,30 @@ class Slot:
                 whole = False
                 async with aclosing(opening(events, self.label, within)) as head:
                     async for event in head:
-                        see(event)
-                        yield event
+                        yield see(event)
                         whole = isinstance(event, Done)
                 async for event in events:
-                    see(event)
-                    yield event
+                    yield see(event)
                     whole = isinstance(event, Done)
             if not whole:
                 raise StreamCut(f"The answer of {self.label!r} ended in the middle")
 
     @contextmanager
-    def _watched(self) -> Generator[Callable[[StreamEvent], None]]:
-        """One request, from its start to its end; each of its events must be shown."""
+    def _watched(self) -> Generator[Callable[[StreamEvent], StreamEvent]]:
+        """One request, from its start to its end; each of its events must be shown, and comes
+        back as it goes on.
+        """
         watch = _Watch(self._clock)
         trial = self.circuit.begin()
         self.asked_at = self._clock()
 
-        def see(event: StreamEvent) -> None:
+        def see(event: StreamEvent) -> StreamEvent:
             if watch.sees_whole(event):
                 self.circuit.succeed()
                 self.tally.answered(watch.first, watch.seconds, watch.usage)
+            if isinstance(event, UsageReported):
+                return UsageReported(event.usage, by=self.label)
+            return event
 
         try:
             yield see
