@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import ModelSettings, ProviderSettings
@@ -120,7 +121,9 @@ def setup(folder: Path, channel: MemoryChannel, server: LlmServer, vendor: Vendo
         tools=[function_tool(add)],
         model=f"{vendor.provider}/{vendor.model}",
         models={vendor.model: ModelSettings(hints=dict(vendor.hints))},
-        providers={vendor.provider: ProviderSettings(base_url=server.base_url, api_key="key")},
+        providers={
+            vendor.provider: ProviderSettings(base_url=server.base_url, api_key=SecretStr("key"))
+        },
     )
 
 
