@@ -7,11 +7,21 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 
+class Feed(Protocol):
+    """What is typed into a running program. Asked from a thread, again and again."""
+
+    def take(self) -> bytes | None:
+        """What comes next: nothing for now is empty, nothing any more is None."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
     """One program to run, as an argument list, in ``folder`` (relative to the workspace).
 
-    ``report`` gets each line of output as it comes. ``output`` bytes are kept, head and tail.
+    ``report`` gets lines of output as they come, in the caller's own task and not too many.
+    ``output`` bytes of each stream are kept, head and tail. ``feed`` goes on where ``stdin``
+    ends; ``listen`` gets the raw output at once, in a thread of its own.
     """
 
     argv: Sequence[str]
@@ -21,17 +31,23 @@ class Execution:
     output: int = 50_000
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     report: Callable[[str], None] | None = None
+    feed: Feed | None = field(default=None, repr=False)
+    listen: Callable[[bytes], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executed:
-    """``code`` is the exit code, negative for a signal; ``timed_out``: it was ended for that."""
+    """``code`` is the exit code, negative for a signal; ``timed_out``: it was ended for that.
+
+    ``notes`` are lines about the run itself, for the model and the person.
+    """
 
     code: int
     stdout: bytes = field(repr=False)
     stderr: bytes = field(default=b"", repr=False)
     timed_out: bool = False
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 class ExecEnvironment(Protocol):

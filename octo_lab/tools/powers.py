@@ -8,6 +8,7 @@ from typing import Any
 
 from octo_lab.security.net.ports import Fetcher
 from octo_lab.tools.exec_env import ExecEnvironment
+from octo_lab.tools.sandbox.programs import Programs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,10 +16,13 @@ class Powers:
     """Given to a tool when it is made.
 
     ``environ`` are the owner's variables, for keys of services; ``options`` are what was set for
-    tools, by tool and name (``web_search`` → ``count``).
+    tools, by tool and name (``web_search`` → ``count``). ``programs`` are those that go on
+    running between calls; None where none can. ``network``: whether commands reach one.
     """
 
     exec: ExecEnvironment
     web: Fetcher
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    programs: Programs | None = None
+    network: bool = False

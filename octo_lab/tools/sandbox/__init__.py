@@ -1,0 +1,1 @@
+"""Walls around the programs that tools run: built as argument lists, chosen by trying."""

@@ -1,0 +1,272 @@
+"""Runs programs on this machine, inside the best sandbox there is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+
+from octo_lab.core.errors import ToolFailed
+from octo_lab.security.env import clean_environ, without_blocked
+from octo_lab.security.paths import Enclosure
+from octo_lab.tools.exec_env import Executed, Execution
+from octo_lab.tools.sandbox.bwrap import HOME, bwrap_argv
+from octo_lab.tools.sandbox.cgroup import Groups, find_places, make_groups, own_groups
+from octo_lab.tools.sandbox.choice import Choice, choose
+from octo_lab.tools.sandbox.docker import docker_remove, docker_run, docker_user
+from octo_lab.tools.sandbox.endings import MARK
+from octo_lab.tools.sandbox.landlock import landlock_argv
+from octo_lab.tools.sandbox.launch import launch_argv
+from octo_lab.tools.sandbox.lines import NewestLines
+from octo_lab.tools.sandbox.macos import macos_argv
+from octo_lab.tools.sandbox.own_folder import keep_out
+from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
+from octo_lab.tools.sandbox.process import Start, run_process
+from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight
+from octo_lab.tools.sandbox.stop import Stop
+
+AT_ONCE = 32
+_LARGEST = 10_000_000
+_REPORT_SECONDS = 0.25
+_QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+_SOCKETS = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """Where commands run and what they are told. ``private`` are octo_lab's own folders,
+    ``secrets`` are values that no command is told.
+    """
+
+    workspace: Path
+    private: tuple[Path, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: Iterable[str] = field(default=(), repr=False)
+    policy: SandboxPolicy = field(default_factory=SandboxPolicy)
+    home: Path | None = None
+
+
+class LocalExec:
+    """An ExecEnvironment. The sandbox is chosen by trying, when the first command runs."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self._files = Enclosure(root=home.workspace, private=(OWN, *home.private))
+        self._choice: Choice | None = None
+        self._choosing = anyio.Lock()
+        self._slots = anyio.CapacityLimiter(AT_ONCE)
+        self._warned = False
+
+    async def choice(self) -> Choice:
+        """The sandbox in use; raises ToolFailed when the one that was set cannot be used."""
+        async with self._choosing:
+            if self._choice is None:
+                self._choice = await anyio.to_thread.run_sync(choose, self.home.policy)
+        return self._choice
+
+    async def exec(self, execution: Execution) -> Executed:
+        choice = await self.choice()
+        notes = self._warnings(choice, execution.report)
+        stop, lines = Stop(), NewestLines()
+        try:
+            ran = await self._attended(execution, stop, lines, partial(self._run, choice))
+        finally:
+            stop.close()
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        return replace(ran, notes=(*notes, *ran.notes))
+
+    async def read_file(self, path: str) -> bytes:
+        return await anyio.to_thread.run_sync(self._read, path)
+
+    async def write_file(self, path: str, data: bytes) -> None:
+        await anyio.to_thread.run_sync(self._files.write_file, path, data)
+
+    async def file_exists(self, path: str) -> bool:
+        try:
+            with await anyio.to_thread.run_sync(self._files.open_file, path):
+                return True
+        except ToolFailed:
+            return False
+
+    async def list_dir(self, path: str) -> list[str]:
+        entries = await anyio.to_thread.run_sync(self._files.list_dir, path)
+        return [entry.name for entry in entries]
+
+    def _read(self, path: str) -> bytes:
+        with self._files.open_file(path) as file:
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise ToolFailed(f"{path!r} has more than {_LARGEST // 1_000_000} MB")
+        return data
+
+    def _warnings(self, choice: Choice, report: Callable[[str], None] | None) -> tuple[str, ...]:
+        """Once: that the walls are weak or missing."""
+        if self._warned or choice.kind not in ("none", "landlock"):
+            return ()
+        self._warned = True
+        what = "No sandbox" if choice.kind == "none" else f"A weak sandbox ({choice.kind})"
+        warning = f"{what} holds here: {'; '.join(choice.gaps)}. 'octo doctor' says why."
+        if report is not None:
+            report(warning)
+        return (warning,)
+
+    async def _attended(
+        self,
+        execution: Execution,
+        stop: Stop,
+        lines: NewestLines,
+        run: Callable[[Execution, Stop, NewestLines], Executed],
+    ) -> Executed:
+        """Run in a thread; a cancelled caller waits until the thread has ended the program."""
+        failure: Exception | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_attend, stop, lines, execution.report)
+            try:
+                ran = await anyio.to_thread.run_sync(
+                    run, execution, stop, lines, limiter=self._slots
+                )
+            except Exception as exc:  # noqa: BLE001 - raised below, where no group wraps it
+                failure = exc
+            tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        return ran
+
+    def _run(
+        self, choice: Choice, execution: Execution, stop: Stop, lines: NewestLines
+    ) -> Executed:
+        if execution.folder != ".":
+            self._files.list_dir(execution.folder)
+        sight = find_sight(
+            self.home.workspace,
+            private=self.home.private,
+            readable=self.home.policy.readable,
+            home=self.home.home,
+        )
+        with ExitStack() as after:
+            start = self._start(choice, execution, sight, after)
+            listeners = [lines.add, *([execution.listen] if execution.listen else [])]
+            with keep_out(sight.workspace) as notes:
+                ran = run_process(replace(start, listen=partial(_tell, listeners)), stop)
+            return replace(ran, notes=(*ran.notes, *notes))
+
+    def _start(self, choice: Choice, execution: Execution, sight: Sight, after: ExitStack) -> Start:
+        policy, mark = self.home.policy, uuid4().hex
+        job = Job(
+            argv=tuple(execution.argv),
+            workspace=sight.workspace,
+            folder=execution.folder,
+            environ=without_blocked(execution.environ),
+            network=policy.network,
+            bounds=policy.bounds,
+            readable=sight.readable,
+            hidden_folders=sight.hidden_folders,
+            hidden_files=sight.hidden_files,
+            name=f"octo-{mark[:12]}",
+        )
+        groups = _groups(choice, job, after)
+        scratch = _scratch(choice, after)
+        if choice.kind == "docker":
+            after.callback(_remove_container, job.name)
+        return Start(
+            argv=partial(self._argv, choice, job, groups, scratch),
+            cwd=Path("/") if choice.kind in ("bwrap", "docker") else job.workspace / job.folder,
+            environ={**self._environ(choice, scratch), **job.environ, MARK: mark},
+            mark=mark,
+            timeout=execution.timeout,
+            stdin=execution.stdin,
+            feed=execution.feed,
+            output=execution.output,
+            namespace=choice.kind == "bwrap",
+            groups=groups,
+        )
+
+    def _argv(
+        self, choice: Choice, job: Job, groups: Groups, scratch: Path, info: int | None
+    ) -> Sequence[str]:
+        if choice.kind == "docker":
+            policy = self.home.policy
+            return docker_run(job, image=policy.image, mounts=policy.mounts, user=docker_user())
+        return launch_argv(
+            _walled(choice, job, scratch, info),
+            bounds=job.bounds,
+            doors=groups.doors,
+            address_space="memory" not in groups.held,
+        )
+
+    def _environ(self, choice: Choice, scratch: Path) -> dict[str, str]:
+        home = self.home
+        told = clean_environ(home.environ, allow=home.policy.allow, secrets=home.secrets)
+        if choice.kind == "docker":
+            return told
+        for name in _SOCKETS if choice.kind == "bwrap" else ():
+            told.pop(name, None)
+        binaries = str(Path(sys.prefix).resolve() / "bin")
+        paths = dict.fromkeys((binaries, *told.get("PATH", os.defpath).split(os.pathsep)))
+        told |= {**_QUIET, "PATH": os.pathsep.join(paths), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+        if choice.kind != "none":
+            told |= {"HOME": str(scratch), "TMPDIR": str(scratch)}
+        return told
+
+
+async def _attend(stop: Stop, lines: NewestLines, report: Callable[[str], None] | None) -> None:
+    """Show the newest lines now and then; when this is cancelled, the program is ended."""
+    try:
+        while True:
+            await anyio.sleep(_REPORT_SECONDS)
+            if report is not None:
+                for line in lines.take():
+                    report(line)
+    finally:
+        stop.ask()
+
+
+def _tell(listeners: Sequence[Callable[[bytes], None]], data: bytes) -> None:
+    for listen in listeners:
+        listen(data)
+
+
+def _walled(choice: Choice, job: Job, scratch: Path, info: int | None) -> Sequence[str]:
+    match choice.kind:
+        case "bwrap":
+            return bwrap_argv(job, layout=choice.layout, fence=choice.fence, info=info)
+        case "macos":
+            return macos_argv(job, scratch=scratch)
+        case "landlock":
+            return landlock_argv(job, scratch=scratch)
+    return job.argv
+
+
+def _groups(choice: Choice, job: Job, after: ExitStack) -> Groups:
+    if choice.kind == "docker" or not choice.held:
+        return Groups()
+    groups = make_groups(job.bounds, find_places(own_groups()))
+    after.callback(groups.remove)
+    return groups
+
+
+def _scratch(choice: Choice, after: ExitStack) -> Path:
+    """Where temporary files go: a place that does not outlast the command."""
+    if choice.kind in ("landlock", "macos"):
+        folder = after.enter_context(
+            tempfile.TemporaryDirectory(prefix="octo-", ignore_cleanup_errors=True)
+        )
+        return Path(folder).resolve()
+    return Path(HOME)
+
+
+def _remove_container(name: str) -> None:
+    """Ending the client ends no container."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(docker_remove(name), capture_output=True, timeout=20.0, check=False)

@@ -1,0 +1,94 @@
+"""What a command in a sandbox sees of this machine: the workspace, Python, and no secrets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from octo_lab.core.errors import ToolFailed
+
+OWN = ".octo"
+# Below the home folder: keys, logins, histories, and what opens running kernels.
+SECRETS = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials"),
+    *(".pypirc", ".npmrc", ".pgpass", ".my.cnf", ".password-store", ".mozilla", ".vault-token"),
+    *(
+        ".config/gcloud",
+        ".config/gh",
+        ".config/google-chrome",
+        ".config/chromium",
+        ".cargo/credentials.toml",
+    ),
+    *(
+        ".local/share/keyrings",
+        ".local/share/jupyter/runtime",
+        ".jupyter",
+        ".ipython/profile_default/security",
+    ),
+    *(
+        ".bash_history",
+        ".zsh_history",
+        ".python_history",
+        ".ipython/profile_default/history.sqlite",
+    ),
+)
+_SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
+_NEVER = tuple(map(Path, ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """Resolved paths: ``readable`` folders, and what of everything is ``hidden``."""
+
+    workspace: Path
+    readable: tuple[Path, ...]
+    hidden_folders: tuple[Path, ...]
+    hidden_files: tuple[Path, ...]
+
+
+def find_sight(
+    workspace: Path,
+    *,
+    private: Iterable[Path],
+    readable: Iterable[Path] = (),
+    home: Path | None = None,
+    prefixes: Sequence[str] = (sys.prefix, sys.base_prefix),
+) -> Sight:
+    """Looks at the disk. ``private`` are octo_lab's own folders; raises ToolFailed for a workspace
+    that no sandbox could wall in.
+    """
+    real = workspace.resolve()
+    if real in _NEVER or any(folder.is_relative_to(real) for folder in _SYSTEM):
+        raise ToolFailed(
+            f"Commands cannot be run in {str(workspace)!r}: the whole system lies in it",
+            hint="work in a folder of its own",
+        )
+    shown = tuple(_shown(real, (*map(Path, prefixes), *readable)))
+    secret = [(home or Path.home()) / name for name in SECRETS]
+    own = [folder for folder in (real / OWN, *private) if not real.is_relative_to(folder.resolve())]
+    hidden = list(_hidden((*secret, *own), (real, *shown)))
+    return Sight(
+        workspace=real,
+        readable=shown,
+        hidden_folders=tuple(path for path in hidden if path.is_dir()),
+        hidden_files=tuple(path for path in hidden if not path.is_dir()),
+    )
+
+
+def _shown(workspace: Path, folders: Iterable[Path]) -> list[Path]:
+    """Those that exist and are not seen anyway; none that would show everything."""
+    found: dict[Path, None] = {}
+    for folder in folders:
+        real = folder.expanduser().resolve()
+        seen = any(real.is_relative_to(system) for system in (*_SYSTEM, workspace))
+        if real.is_dir() and not seen and real not in _NEVER:
+            found[real] = None
+    return list(found)
+
+
+def _hidden(paths: Iterable[Path], shown: Sequence[Path]) -> Iterable[Path]:
+    """Links are hidden where they lead: nothing can be laid over a link itself."""
+    real = dict.fromkeys(path.resolve() for path in paths if path.exists())
+    return [path for path in real if any(path.is_relative_to(folder) for folder in shown)]
