@@ -20,9 +20,11 @@ CTX = ToolContext(
     report=lambda line: None,
 )
 
+FOR_PROGRAMMERS = "providers"  # found by its words, but nothing the offline model is asked about
+
 
 def test_every_topic_of_the_offline_model_has_its_page() -> None:
-    assert {passage.page for passage in passages()} == set(TOPICS)
+    assert {passage.page for passage in passages()} == {*TOPICS, FOR_PROGRAMMERS}
     assert {topic: find_passages(query)[0].page for topic, query in TOPICS.items()} == {
         topic: topic for topic in TOPICS
     }
@@ -35,6 +37,7 @@ def test_every_topic_of_the_offline_model_has_its_page() -> None:
         ("OCTO_HOME data folder stored", "Where data is stored"),
         ("make my function a tool decorator", "Make your own function a tool"),
         ("exit codes of octo run", "Options and exit codes of octo run"),
+        ("entry point provider package", "A provider of a package"),
     ],
 )
 def test_the_best_passage_comes_first(query: str, title: str) -> None:
