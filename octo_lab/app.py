@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ import anyio
 from anyio.abc import TaskGroup
 from sqlalchemy import Connection
 
-from octo_lab.agent.limits import Limits
 from octo_lab.bus.attempts import SendPolicy
 from octo_lab.bus.bus import Bus
 from octo_lab.bus.channels import Channels
@@ -28,8 +27,10 @@ from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
 from octo_lab.config.model_setup import model_setup
 from octo_lab.config.place import Place, find_place
+from octo_lab.config.powers import open_powers, sandbox_policy
 from octo_lab.config.reload import Reloader
 from octo_lab.config.settings import Settings
+from octo_lab.config.turn_policy import approval_policy, ask_policy, work_policy
 from octo_lab.core.errors import Rejected, StorageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
@@ -41,7 +42,7 @@ from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.registry import BUILTIN, ModelSetup
 from octo_lab.security.logs import LOG_FILE, log_file
 from octo_lab.security.redact import Secrets
-from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy
+from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, Commands
 from octo_lab.session.controls import Controls
@@ -54,7 +55,7 @@ from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
 from octo_lab.session.routing_commands import RoutingCommands
 from octo_lab.session.status import StatusDesk, status_text
-from octo_lab.session.worker import Tell, Workers, WorkPolicy
+from octo_lab.session.worker import Tell, Workers
 from octo_lab.storage.database import Database, open_database
 from octo_lab.storage.owners import (
     HEARTBEAT_SECONDS,
@@ -65,7 +66,9 @@ from octo_lab.storage.owners import (
     this_process,
 )
 from octo_lab.tools.builtin.octo_status import status_tool
+from octo_lab.tools.powers import Powers
 from octo_lab.tools.registry import builtin_tools, plugin_tools
+from octo_lab.tools.sandbox.local import Home
 from octo_lab.tools.tool import Tool, ToolContext
 
 DATABASE = "octo_lab.db"
@@ -163,9 +166,11 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         listening = await stack.enter_async_context(stage())
         shows = await stack.enter_async_context(stage(SHOW_GRACE))
         lanes = await stack.enter_async_context(stage())
-        tools = Registry("tool", (*builtin_tools(), *await _plugins(), *setup.tools))
+        powers = await stack.enter_async_context(_powers(setup))
+        built_in = builtin_tools(powers)
+        tools = Registry("tool", (*built_in, *await _plugins(), *setup.tools))
         models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
-        policy, approvals = _ask_policy(setup), ApprovalDesk(_approval_policy(setup))
+        policy, approvals = _ask_policy(setup), ApprovalDesk(approval_policy(setup.settings))
         parts = TurnParts(
             database=database,
             owner=owner,
@@ -178,7 +183,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
             news=_news(setup, partial(_take, setup, http, policy, approvals, models)),
         )
         tell = partial(_tell, bus)
-        workers = Workers(parts, tell, _work_policy(setup), lanes=lanes, shows=shows)
+        workers = Workers(parts, tell, work_policy(setup.settings), lanes=lanes, shows=shows)
         stack.push_async_callback(workers.close, TURN_GRACE)
         router, controls = _answering(setup, parts, workers, tell=tell, channels=channels)
         tools.add(status_tool(partial(_told_status, controls.desk)))
@@ -308,31 +313,24 @@ def _take(
     """Let the running parts go on with other settings."""
     now = replace(setup, **_from_files(place))
     policy.take(_ask_policy(now))
-    approvals.policy = _approval_policy(now)
+    approvals.policy = approval_policy(now.settings)
     if isinstance(models, ConfiguredModels):
         models.connect(_model_setup(now, http))
 
 
 def _ask_policy(setup: Setup) -> AskPolicy:
-    settings = setup.settings
-    limits = settings.limits
-    return AskPolicy(
-        private=(setup.data_folder,),
+    return ask_policy(setup.settings, workspace=setup.workspace, private=(setup.data_folder,))
+
+
+def _powers(setup: Setup) -> AbstractAsyncContextManager[Powers]:
+    home = Home(
         workspace=setup.workspace,
-        limits=Limits(iterations=limits.iterations, tokens=limits.tokens, seconds=limits.seconds),
-        allow=settings.tools.allow,
-        deny=settings.tools.deny,
-        history=settings.session.history,
+        private=(setup.data_folder,),
+        environ=setup.environ,
+        secrets=_secrets(setup),
+        policy=sandbox_policy(setup.settings.sandbox, setup.workspace),
     )
-
-
-def _approval_policy(setup: Setup) -> ApprovalPolicy:
-    return ApprovalPolicy(rules={"python": setup.settings.tools.python})
-
-
-def _work_policy(setup: Setup) -> WorkPolicy:
-    session = setup.settings.session
-    return WorkPolicy(queue=session.queue, at_once=session.workers)
+    return open_powers(home)
 
 
 def _answering(

@@ -80,6 +80,26 @@ class ToolSettings(_Part):
     timeout: Seconds = 120.0
 
 
+class SandboxSettings(_Part):
+    """The walls around commands. ``mode`` ``auto`` takes the best that works here.
+
+    ``memory`` and ``file_size`` are in MB, ``readable`` are folders that commands may read,
+    ``environ`` names (or patterns) of variables they get although they look secret. ``image``,
+    ``mounts`` and ``cpus`` are Docker's.
+    """
+
+    mode: Literal["auto", "bwrap", "docker", "macos", "landlock", "none"] = "auto"
+    network: bool = False
+    memory: Positive = 4096
+    file_size: Positive = 2048
+    processes: Positive = 512
+    cpus: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 2.0
+    readable: tuple[str, ...] = ()
+    environ: tuple[str, ...] = ()
+    image: Annotated[str, Field(min_length=1, pattern=r"^[\w][\w./:@-]*$")] = "python:3.12-slim"
+    mounts: Literal["none", "ro", "rw"] = "rw"
+
+
 class SessionSettings(_Part):
     """Turns of history a model sees, turns that run at once, messages that may wait."""
 
@@ -110,5 +130,6 @@ class Settings(_Part):
     local: LocalSettings = LocalSettings()
     limits: LimitSettings = LimitSettings()
     tools: ToolSettings = ToolSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     session: SessionSettings = SessionSettings()
     gateway: GatewaySettings = GatewaySettings()

@@ -1,17 +1,18 @@
 """The tools there are: the built-in ones and those of installed plugins.
 
-A new built-in tool is one file in ``tools/builtin`` that makes a ``TOOL``, and one line in
-``BUILTIN`` below.
+A new built-in tool is one file in ``tools/builtin`` and one line below: in ``BUILTIN`` when it
+makes a ``TOOL``, in ``POWERED`` when it has a ``tool(powers)`` that makes one.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from octo_lab.tools.builtin import get_time, grep, list_dir, octo_docs, read_file
+from octo_lab.tools.builtin import exec_session, get_time, grep, list_dir, octo_docs, read_file, shell
+from octo_lab.tools.powers import Powers
 from octo_lab.tools.tool import Tool
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,13 @@ BUILTIN: tuple[Tool, ...] = (
     get_time.TOOL,
     octo_docs.TOOL,
 )
+POWERED: tuple[Callable[[Powers], Tool], ...] = (
+    shell.tool,
+    exec_session.tool,
+)
+_NAMES = frozenset(
+    {*(tool.name for tool in BUILTIN), *(made.__module__.rpartition(".")[2] for made in POWERED)}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +42,11 @@ class LoadedTools:
     problems: tuple[str, ...]
 
 
-def builtin_tools() -> tuple[Tool, ...]:
-    """The tools that come with octo_lab and need no kernel."""
-    return BUILTIN
+def builtin_tools(powers: Powers | None = None) -> tuple[Tool, ...]:
+    """The tools that come with octo_lab and need no kernel; without ``powers`` only those that
+    reach no further than the files of the workspace.
+    """
+    return BUILTIN if powers is None else (*BUILTIN, *(make(powers) for make in POWERED))
 
 
 def plugin_tools(entries: Iterable[EntryPoint] | None = None) -> LoadedTools:
@@ -70,7 +80,7 @@ def _load(entry: EntryPoint) -> tuple[Tool, ...] | str:
 
 
 def _add(tools: dict[str, Tool], loaded: tuple[Tool, ...], plugin: str) -> list[str]:
-    taken = {tool.name for tool in BUILTIN} | set(tools)
+    taken = _NAMES | set(tools)
     problems = [
         f"The tool {tool.name!r} of plugin {plugin!r} is left out: the name is taken"
         for tool in loaded

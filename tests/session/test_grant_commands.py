@@ -66,7 +66,9 @@ async def test_an_allowed_tool_runs_unasked_until_that_is_taken_back(tmp_path: P
         taken = await command(channel, "/deny python")
         states.append(await run(channel))
 
-    assert nothing.text == "Nothing is allowed unasked. What asks: `python`."
+    assert (
+        nothing.text == "Nothing is allowed unasked. What asks: `shell`, `exec_session`, `python`."
+    )
     assert allowed.text == listed.text == "`python` may run in this dialog until octo_lab closes."
     assert taken.text == "`python` is asked about again."
     assert states == ["ok", "denied", "ok", "denied"]
@@ -94,7 +96,7 @@ async def test_what_cannot_be_allowed_says_why(tmp_path: Path) -> None:
         denied = await run(channel)
 
     assert [(answer.text, answer.failed, answer.hint) for answer in answers] == [
-        ("No tool 'safe' asks before it runs", True, "these do: python"),
+        ("No tool 'safe' asks before it runs", True, "these do: shell, exec_session, python"),
         ("The settings deny 'python'", True, "change tools in .octo/config.json"),
         ("Deny which tool?", True, "list those that may run with `/allow`"),
         ("`python` was not allowed here", True, "list what is with `/allow`"),

@@ -164,7 +164,7 @@ class Programs:
     async def read(self, program: Program, seconds: float) -> bytes:
         """New output: what there is, or what comes within so many seconds."""
         with anyio.move_on_after(seconds):
-            while not program.unread and not program.ended.is_set():
+            while not program.unread and not program.ended.is_set():  # noqa: ASYNC110 - a thread's
                 await anyio.sleep(_LOOK)
             await anyio.sleep(min(_LOOK, seconds))  # a line often comes in pieces
         return program.unread.take()
@@ -214,7 +214,9 @@ class Programs:
 
     async def _expire(self, program: Program) -> None:
         """End it when nobody has used it for long."""
-        while (left := program.used + self._bounds.idle - self._clock()) > 0:
+        left = self._bounds.idle
+        while left > 0:
             await anyio.sleep(left)
+            left = program.used + self._bounds.idle - self._clock()
         program.end = f"ended: not used for {self._bounds.idle:g} s"
         program.scope.cancel()
