@@ -30,7 +30,7 @@ def walk_unignored(files: Enclosure, path: str = ".") -> Iterator[Entry]:
     A folder asked for by name is walked even if it is ignored itself. Raises ToolFailed when
     ``path`` is no folder inside the workspace.
     """
-    start = "/".join(part for part in path.split("/") if part not in ("", "."))
+    start = "" if (name := files.name(path)) == "." else name
     rules = _rules_above(files, start)
     waiting = [(start, rules)]
     first = files.list_dir(start or ".")
@@ -53,6 +53,8 @@ def _listed(files: Enclosure, folder: str) -> list[Entry]:
 
 def _rules_above(files: Enclosure, start: str) -> tuple[_Rules, ...]:
     """Rules of the folders above ``start``; none when they ignore it, as it was asked for."""
+    if start.startswith("/"):  # no git repository is known there
+        return ()
     parts = start.split("/") if start else []
     rules: tuple[_Rules, ...] = ()
     for depth in range(len(parts)):
@@ -69,7 +71,7 @@ def _rules_in(files: Enclosure, folder: str, entries: list[Entry]) -> list[_Rule
         lines = (decode(read_bytes(files, found[0].path)) or "").splitlines()
     except ToolFailed:  # it vanished, or may not be read
         return []
-    return [_Rules(f"{folder}/" if folder else "", GitPatterns(lines))]
+    return [_Rules(folder and f"{folder.rstrip('/')}/", GitPatterns(lines))]
 
 
 def _skipped(entry: Entry, rules: tuple[_Rules, ...]) -> bool:

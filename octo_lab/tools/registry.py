@@ -11,7 +11,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from octo_lab.tools.builtin import exec_session, get_time, grep, list_dir, octo_docs, read_file, shell
+from octo_lab.tools.builtin import (
+    diff_edit,
+    edit_file,
+    exec_session,
+    get_time,
+    glob,
+    grep,
+    list_dir,
+    octo_docs,
+    read_file,
+    shell,
+    write_file,
+)
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.tool import Tool
 
@@ -20,6 +32,10 @@ log = logging.getLogger(__name__)
 GROUP = "octo_lab.tools"
 BUILTIN: tuple[Tool, ...] = (
     read_file.TOOL,
+    write_file.TOOL,
+    edit_file.TOOL,
+    diff_edit.TOOL,
+    glob.TOOL,
     list_dir.TOOL,
     grep.TOOL,
     get_time.TOOL,

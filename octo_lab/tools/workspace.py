@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
-
 from octo_lab.core.errors import ToolFailed
+from octo_lab.core.text import clean
 from octo_lab.security.paths import Enclosure
+from octo_lab.tools.text_file import MARKS, read_text
 from octo_lab.tools.tool import ToolContext
 
 LARGEST = 10_000_000
-_PROBE = 8192
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 def files_of(ctx: ToolContext) -> Enclosure:
@@ -33,11 +27,9 @@ def read_bytes(files: Enclosure, path: str) -> bytes:
 
 
 def decode(data: bytes) -> str | None:
-    """The text of a file, or None when it is no text. Bad bytes become U+FFFD."""
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
-    if encoding != "utf-16" and b"\0" in data[:_PROBE]:
-        return None
-    return data.decode(encoding, errors="replace")
+    """The text of a file, or None when it is no text. Bytes that are none become U+FFFD."""
+    found = read_text(data)
+    return clean(found.text) if found else None
 
 
 def utf8_lines(data: bytes) -> bytes:
@@ -45,7 +37,7 @@ def utf8_lines(data: bytes) -> bytes:
 
     Nothing at all when it is binary.
     """
-    if b"\0" in data or data.startswith(tuple(mark for mark, _ in _MARKS)):
+    if b"\0" in data or data.startswith(MARKS):
         data = (decode(data) or "").encode()
     return data.replace(b"\r\n", b"\n") if b"\r" in data else data
 

@@ -12,7 +12,8 @@ from octo_lab.tools.workspace import decode, size_words, utf8_lines
         ("\ufeffž".encode(), "ž"),
         ("ž".encode("utf-16"), "ž"),
         (b"\xfe\xff\x01\x7e", "ž"),
-        (b"\xff", "�"),
+        (b"\xff", "ÿ"),
+        ("ž".encode() + b"\xff", "ž�"),
         (b"a\0b", None),
     ],
 )

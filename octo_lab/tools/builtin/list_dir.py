@@ -8,6 +8,7 @@ import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
 
 from octo_lab.security.paths import Entry
+from octo_lab.tools.editing import one_line
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import files_of, size_words
@@ -38,7 +39,7 @@ def _list(ctx: ToolContext, path: str) -> str:
 
 def _line(entry: Entry) -> str:
     size = f" ({size_words(entry.size)})" if entry.kind == "file" else ""
-    return f"[{_LABELS[entry.kind]}] {entry.name}{size}"
+    return f"[{_LABELS[entry.kind]}] {one_line(entry.name)}{size}"
 
 
 TOOL = model_tool(

@@ -1,0 +1,1 @@
+"""Differences of texts: made, shown and applied."""
