@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from octo_lab.core.errors import BadRequest
 from octo_lab.core.messages import ChatRequest, Message, OneTool, ToolCall, ToolSpec
 from octo_lab.llm.local.schema import answer_schema, plain
 from octo_lab.llm.repair import repair
+from octo_lab.llm.tool_choice import demanded
 
 LONGEST_DESCRIPTION = 200
 _TEXT: Mapping[str, Any] = {"type": "string"}
@@ -26,7 +26,7 @@ def emulates(request: ChatRequest) -> bool:
 
 
 def spoken(request: ChatRequest) -> ChatRequest:
-    """The request as a model without tools understands it; raises BadRequest."""
+    """The request as a model without tools understands it; raises UsageError."""
     messages = [_as_text(message) for message in repair(request.messages)]
     if not emulates(request):
         return replace(request, messages=messages, tools=(), tool_choice="auto")
@@ -56,10 +56,7 @@ def call_text(call: ToolCall) -> str:
 def _offered(request: ChatRequest) -> Sequence[ToolSpec]:
     match request.tool_choice:
         case OneTool(name):
-            named = [tool for tool in request.tools if tool.name == name]
-            if not named:
-                raise BadRequest(f"The tool {name!r}, which must be called, is not offered")
-            return named
+            return (demanded(request, name),)
         case _:
             return request.tools
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from octo_lab.core.errors import BadRequest
+from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import ChatRequest, Message, OneTool, ToolCall, ToolChoice, ToolSpec
 from octo_lab.llm.local.schema import answer_schema
 from octo_lab.llm.local.transcript import emulates, spoken
@@ -70,7 +70,7 @@ def test_without_a_choice_of_tools_the_request_stays_one_for_text() -> None:
 
 
 def test_a_tool_that_is_not_offered_cannot_be_demanded() -> None:
-    with pytest.raises(BadRequest, match="'nonesuch'"):
+    with pytest.raises(UsageError, match="'nonesuch'"):
         spoken(request(OneTool("nonesuch")))
 
 

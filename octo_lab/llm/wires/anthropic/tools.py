@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import ChatRequest, OneTool, ToolChoice
 from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.tool_choice import demanded
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.anthropic.models import Facts
 from octo_lab.llm.wires.anthropic.schema import closed_schema
@@ -78,11 +78,7 @@ def _wanted(request: ChatRequest, tools: Mapping[str, Json], answer: str) -> Too
     """What is demanded, by the names that are sent."""
     choice = request.tool_choice
     if isinstance(choice, OneTool) and tools:
-        if alias(choice.name) not in tools:
-            known = ", ".join(tool.name for tool in request.tools)
-            message = f"The demanded tool {choice.name!r} is not offered"
-            raise UsageError(message, hint=f"offered: {known}")
-        return OneTool(alias(choice.name))
+        return OneTool(alias(demanded(request, choice.name).name))
     if answer:
         return "required" if tools and choice != "none" else OneTool(answer)
     return choice

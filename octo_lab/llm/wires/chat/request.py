@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import ChatRequest, Effort, Message, OneTool, ToolSpec
 from octo_lab.core.text import clean
 from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.tool_choice import offered
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.chat.messages import Target, written_messages
 
@@ -39,29 +39,18 @@ def chat_request(request: ChatRequest, model: str, hints: ModelHints, provider: 
     body: Json = {"model": model, "messages": written_messages(history, target), "stream": True}
     if hints.stream_usage:
         body["stream_options"] = {"include_usage": True}
-    if hints.tools:
-        body.update(_tools(request, hints))
+    body.update(_tools(request, hints))
     body.update(_choices(request, hints))
     return body
 
 
 def _tools(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any]]:
-    """Without tools nothing may be said of their choice. Where one cannot be demanded, it is the
-    only one offered; where none can be forbidden, none is offered.
-    """
-    tools, choice = request.tools, request.tool_choice
-    wanted = choice.name if isinstance(choice, OneTool) and tools else ""
-    if wanted and all(tool.name != wanted for tool in tools):
-        known = ", ".join(tool.name for tool in tools)
-        raise UsageError(f"The demanded tool {wanted!r} is not offered", hint=f"offered: {known}")
-    if wanted and hints.tool_choice != "name":
-        tools, choice = [tool for tool in tools if tool.name == wanted], "required"
-    if not tools or (choice == "none" and hints.tool_choice == "auto"):
-        return
-    yield "tools", [_tool(tool) for tool in tools]
+    tools, choice = offered(request, hints)
+    if tools:
+        yield "tools", [_tool(tool) for tool in tools]
     if isinstance(choice, OneTool):
-        yield "tool_choice", {"type": "function", "function": {"name": alias(wanted)}}
-    elif choice != "auto" and hints.tool_choice != "auto":
+        yield "tool_choice", {"type": "function", "function": {"name": alias(choice.name)}}
+    elif choice != "auto":
         yield "tool_choice", choice
 
 

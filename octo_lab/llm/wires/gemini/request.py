@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import ChatRequest, OneTool, ToolChoice, ToolSpec
 from octo_lab.core.text import clean
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.repair import repair
 from octo_lab.llm.text_only import text_only
+from octo_lab.llm.tool_choice import offered
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.gemini.contents import Transcribing, contents
 from octo_lab.llm.wires.gemini.schema import downgraded, tool_parameters
@@ -46,8 +46,7 @@ def generate_request(request: ChatRequest, config: ProviderConfig, hints: ModelH
     if rules:
         _instruct(body, turns, "\n\n".join(rules), hints)
     body["contents"] = turns
-    if request.tools and hints.tools:
-        body.update(_tools(request, hints))
+    body.update(_tools(request, hints))
     chosen = {**dict(_limits(request, hints)), **form}
     if thinking := thinking_config(request.effort, config.model, hints):
         chosen["thinkingConfig"] = thinking
@@ -96,37 +95,28 @@ def _words(schema: Mapping[str, Any]) -> str:
 
 
 def _tools(request: ChatRequest, hints: ModelHints) -> Json:
-    """What is offered, and what of it is demanded. Where one tool cannot be demanded by name, it
-    is the only one offered; where none can be forbidden, none is offered.
-    """
-    tools, choice = list(request.tools), request.tool_choice
-    if isinstance(choice, OneTool):
-        tools = [tool for tool in tools if tool.name == choice.name]
-        if not tools:
-            known = ", ".join(tool.name for tool in request.tools)
-            message = f"The demanded tool {choice.name!r} is not offered"
-            raise UsageError(message, hint=f"offered: {known}")
-        if hints.tool_choice == "name":
-            tools = list(request.tools)
-    if choice == "none" and hints.tool_choice == "auto":
+    tools, choice = offered(request, hints)
+    if not tools:
         return {}
     named: dict[str, ToolSpec] = {}
     for tool in tools:
         named.setdefault(alias(tool.name), tool)
     declarations = [_declared(name, tool) for name, tool in named.items()]
     body: Json = {"tools": [{"functionDeclarations": declarations}]}
-    calling = _calling(choice, hints)
+    calling = _calling(choice)
     return {**body, "toolConfig": {"functionCallingConfig": calling}} if calling else body
 
 
-def _calling(choice: ToolChoice, hints: ModelHints) -> Json | None:
-    if choice == "auto" or hints.tool_choice == "auto":
-        return None
-    if choice == "none":
-        return {"mode": "NONE"}
-    if isinstance(choice, OneTool) and hints.tool_choice == "name":
-        return {"mode": "ANY", "allowedFunctionNames": [alias(choice.name)]}
-    return {"mode": "ANY"}
+def _calling(choice: ToolChoice) -> Json | None:
+    match choice:
+        case "auto":
+            return None
+        case "none":
+            return {"mode": "NONE"}
+        case OneTool(name):
+            return {"mode": "ANY", "allowedFunctionNames": [alias(name)]}
+        case "required":
+            return {"mode": "ANY"}
 
 
 def _declared(name: str, tool: ToolSpec) -> Json:

@@ -10,12 +10,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import ChatRequest, Media, Message, OneTool, ToolCall, ToolSpec
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.repair import repair
 from octo_lab.llm.text_only import mention, text_only
 from octo_lab.llm.tool_calls import is_object
+from octo_lab.llm.tool_choice import offered
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.chat.messages import PICTURES
 from octo_lab.llm.wires.chat.request import as_bytes, is_strict, told_effort
@@ -51,10 +51,13 @@ def responses_request(request: ChatRequest, provider: str, model: str, hints: Mo
 
 
 def _choices(request: ChatRequest, hints: ModelHints) -> Iterator[tuple[str, Any]]:
-    if request.tools and hints.tools:
-        yield "tools", [_tool(tool) for tool in request.tools]
-        if (choice := _tool_choice(request, hints)) != "auto":
-            yield "tool_choice", choice
+    tools, choice = offered(request, hints)
+    if tools:
+        yield "tools", [_tool(tool) for tool in tools]
+    if isinstance(choice, OneTool):
+        yield "tool_choice", {"type": "function", "name": alias(choice.name)}
+    elif choice != "auto":
+        yield "tool_choice", choice
     if request.max_tokens:
         yield "max_output_tokens", max(request.max_tokens, LEAST_TOKENS)
     if request.temperature is not None and not hints.fixed_temperature:
@@ -73,21 +76,6 @@ def _reasoning(request: ChatRequest, hints: ModelHints) -> Json:
     effort = told_effort(request.effort, hints)
     told = {"effort": effort} if effort else {}
     return told | {"summary": "auto"} if hints.effort and hints.summaries else told
-
-
-def _tool_choice(request: ChatRequest, hints: ModelHints) -> object:
-    """What is demanded, as far as the server can be told; raises UsageError."""
-    choice = request.tool_choice
-    if isinstance(choice, OneTool):
-        if all(tool.name != choice.name for tool in request.tools):
-            known = ", ".join(tool.name for tool in request.tools)
-            raise UsageError(
-                f"The demanded tool {choice.name!r} is not offered", hint=f"offered: {known}"
-            )
-        if hints.tool_choice == "name":
-            return {"type": "function", "name": alias(choice.name)}
-        choice = "required"
-    return choice if hints.tool_choice != "auto" else "auto"
 
 
 def _format(schema: Mapping[str, Any] | None, hints: ModelHints) -> Json | None:
