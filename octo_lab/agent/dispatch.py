@@ -9,12 +9,18 @@ from dataclasses import dataclass
 
 import anyio
 
+from octo_lab.agent.joint import CUT_CALL
 from octo_lab.agent.limits import Limits
+from octo_lab.agent.ports import Hooks, Steering
 from octo_lab.agent.transcript import Transcript
-from octo_lab.core.events import Emit, ToolFinished, ToolStarted
+from octo_lab.core.errors import ToolFailed
+from octo_lab.core.events import Emit, FileChanged, ToolFinished, ToolStarted
 from octo_lab.core.messages import Message, ToolCall
+from octo_lab.tools.arguments import read_arguments
 from octo_lab.tools.call import CallBounds, Outcome, run_call
 from octo_lab.tools.tool import Approver, Tool, ToolContext
+
+SKIPPED = "Error: Not run: skipped, because the person said something new."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +31,8 @@ class Dispatch:
     approver: Approver
     context: Callable[[ToolCall], ToolContext]
     limits: Limits
+    hooks: Hooks
+    steering: Steering
 
     async def run(self, transcript: Transcript, emit: Emit) -> None:
         """Run the unanswered calls and put their results into the transcript."""
@@ -47,9 +55,10 @@ class Dispatch:
             transcript.start(call.id)
             emit(ToolStarted(call.id))
 
-        outcome = await self._outcome(call, started)
+        outcome = self._unfit(call, transcript) or await self._permitted(call, started, emit)
         seconds = time.perf_counter() - began
-        transcript.answer(_result(call, outcome, seconds))
+        result = _result(call, outcome, seconds)
+        transcript.answer(result)
         emit(
             ToolFinished(
                 call_id=call.id,
@@ -59,19 +68,44 @@ class Dispatch:
                 media=outcome.media,
             )
         )
+        await self.hooks.after_tool(call, result)
 
-    async def _outcome(self, call: ToolCall, started: Callable[[], None]) -> Outcome:
-        tool = self.tools.get(call.name)
-        if tool is None:
+    def _unfit(self, call: ToolCall, transcript: Transcript) -> Outcome | None:
+        """Why the call is not even tried, if it is not."""
+        if self.steering.waiting:
+            return Outcome(state="cancelled", text=SKIPPED)
+        if call.name not in self.tools:
             return Outcome(state="error", text=self._unknown(call.name))
-        return await run_call(
-            tool,
-            call,
-            self.context(call),
+        reply = transcript.reply
+        if reply.reason == "max_tokens" and call is reply.made[-1] and self._broken(call):
+            return Outcome(state="error", text=CUT_CALL)
+        return None
+
+    def _broken(self, call: ToolCall) -> bool:
+        try:
+            read_arguments(call, self.limits.arguments)
+        except ToolFailed:
+            return True
+        return False
+
+    async def _permitted(self, call: ToolCall, started: Callable[[], None], emit: Emit) -> Outcome:
+        permission = await self.hooks.before_tool(call)
+        if permission.refused is not None:
+            reason = permission.refused or "it gave no reason"
+            return Outcome(state="denied", text=f"Error: A hook denied {call.name!r}: {reason}")
+        ctx = self.context(call)
+        known = len(ctx.changes.files)
+        outcome = await run_call(
+            self.tools[call.name],
+            permission.call,
+            ctx,
             approver=self.approver,
             bounds=CallBounds(arguments=self.limits.arguments, output=self.limits.output),
             started=started,
         )
+        for change in ctx.changes.files[known:]:
+            emit(FileChanged(change.path))
+        return outcome
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.tools, n=1)

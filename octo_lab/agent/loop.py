@@ -2,53 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 
 import anyio
 
+from octo_lab.agent.asking import Asking
 from octo_lab.agent.dispatch import Dispatch
+from octo_lab.agent.ending import Ending as Ending
+from octo_lab.agent.ending import answered, limited, went_round
 from octo_lab.agent.limits import Limits
-from octo_lab.agent.patience import Untimed
-from octo_lab.agent.receive import receive
+from octo_lab.agent.loop_detect import LoopWatch
+from octo_lab.agent.patience import Patience, TurnClock, Untimed
+from octo_lab.agent.ports import NO_HOOKS, NO_STEERING, UNCUT, Compactor, Hooks, Steering
 from octo_lab.agent.transcript import CloseReason, Reply, Transcript
+from octo_lab.agent.turn_input import TurnInput as TurnInput
+from octo_lab.agent.typed import repair, unfit
 from octo_lab.core.errors import StorageError
-from octo_lab.core.events import Emit, IterationStarted, ToolFinished
-from octo_lab.core.messages import ChatRequest, Message, ToolCall, Usage
+from octo_lab.core.events import (
+    Emit,
+    IterationStarted,
+    Limit,
+    LimitReached,
+    Noticed,
+    Replied,
+    Steered,
+    ToolFinished,
+    TurnBegan,
+    TurnEnded,
+    TurnEvent,
+)
+from octo_lab.core.messages import Message, ToolCall
 from octo_lab.llm.provider import Provider
 from octo_lab.tools.tool import Approver, Tool, ToolContext
 
 Keep = Callable[[Sequence[Message]], Awaitable[None]]
-EndReason = Literal["end_turn", "max_tokens", "stop_sequence", "iterations", "tokens", "seconds"]
 
 KEEP_SECONDS = 60.0  # a step is stored or the turn fails; a person's stop never cuts it in half
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnInput:
-    """What one turn is asked, all of it."""
-
-    system: str
-    history: Sequence[Message]
-    user: Message
-    temperature: float | None = None
-    max_tokens: int | None = None
-    response_schema: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """How a turn ended.
-
-    ``note`` is one line for the person when it did not end by itself; ``final`` are the last
-    messages, which nobody has stored yet.
-    """
-
-    reason: EndReason
-    note: str = ""
-    usage: Usage = Usage()
-    final: tuple[Message, ...] = ()
+REPEATS = "The model repeats itself and was told so."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +52,10 @@ class Agent:
     approver: Approver
     context: Callable[[ToolCall], ToolContext]
     limits: Limits = Limits()
+    patience: Patience = Patience()
+    compactor: Compactor = UNCUT
+    hooks: Hooks = NO_HOOKS
+    steering: Steering = NO_STEERING
 
     async def run(self, turn: TurnInput, transcript: Transcript, emit: Emit, keep: Keep) -> Ending:
         """Run the turn to its end.
@@ -69,70 +65,127 @@ class Agent:
         provider's ProviderError and what ``keep`` raises; after these, as after a cancellation,
         ``transcript.close`` gives what is still to be stored.
         """
-        try:
-            with anyio.move_on_after(self.limits.seconds) as scope:
-                calls = Dispatch(
-                    tools={tool.name: tool for tool in self.tools},
-                    approver=Untimed(self.approver, scope),
-                    context=self.context,
-                    limits=self.limits,
-                )
-                work = _Work(agent=self, turn=turn, transcript=transcript, emit=emit, keep=keep)
-                return await work.run(calls)
-        except anyio.get_cancelled_exc_class():
-            _break_off(transcript, emit, "cancelled")
-            raise
-        except BaseException:
-            _break_off(transcript, emit, "failed")
-            raise
-        _break_off(transcript, emit, "seconds")
-        transcript.close("seconds")
-        return _limited("seconds", self.limits, transcript)
+        clock = TurnClock(self.limits.seconds, self.limits.idle)
+
+        def tell(event: TurnEvent) -> None:
+            clock.heard()
+            emit(event)
+
+        work = _Work(
+            agent=self, turn=turn, transcript=transcript, emit=tell, keep=keep, clock=clock
+        )
+        return await work.whole()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Work:
-    """One run of the loop: what it works on."""
+    """One run of the loop: what it works on, and how far it is."""
 
     agent: Agent
     turn: TurnInput
     transcript: Transcript
     emit: Emit
     keep: Keep
+    clock: TurnClock
+    watch: LoopWatch = field(default_factory=LoopWatch)
+    number: int = 0
 
-    async def run(self, calls: Dispatch) -> Ending:
-        limits = self.agent.limits
-        empty = 0
-        for number in range(1, limits.iterations + 1):
-            self.emit(IterationStarted(number))
-            reply = await self._ask()
+    async def whole(self) -> Ending:
+        """From the first event to the last, whatever happens between them."""
+        began = time.perf_counter()
+        ok, stopped = False, False
+        self.emit(TurnBegan(self.turn.id))
+        try:
+            ending = await self._bounded()
+            ok = ending.reason in ("end_turn", "max_tokens", "stop_sequence")
+            return ending
+        except anyio.get_cancelled_exc_class():
+            stopped = True
+            _break_off(self.transcript, self.emit, "cancelled")
+            raise
+        except BaseException:
+            _break_off(self.transcript, self.emit, "failed")
+            raise
+        finally:
+            seconds = time.perf_counter() - began
+            self.emit(TurnEnded(ok=ok, stopped=stopped, iterations=self.number, seconds=seconds))
+
+    async def _bounded(self) -> Ending:
+        with self.clock.scope:
+            return await self._run()
+        kind = self.clock.expired
+        _break_off(self.transcript, self.emit, kind)
+        self.transcript.close(kind)
+        return self._limited(kind)
+
+    async def _run(self) -> Ending:
+        agent, transcript = self.agent, self.transcript
+        asking, calls = self._asking(), self._dispatch()
+        specs = [tool.spec for tool in agent.tools]
+        nudge: list[Message] = []
+        mended = False
+        for self.number in range(1, agent.limits.iterations + 1):
+            self.emit(IterationStarted(self.number))
+            request = self.turn.request(specs, [*transcript.messages, *nudge])
+            reply = await asking.ask(request, self.number)
+            self._replied(reply)
             if reply.made:
-                await self._act(calls)
-            elif not reply.blank or reply.reason == "max_tokens" or empty:
-                return _ended(reply, self.transcript)
+                nudge = await self._act(calls)
+            elif reply.ran_away:
+                nudge = self._nudge(self.watch.runaway())
             else:
-                empty += 1
-            if limits.tokens is not None and _spent(self.transcript) >= limits.tokens:
-                return _limited("tokens", limits, self.transcript)
-        return _limited("iterations", limits, self.transcript)
+                text = reply.whole_text
+                problem = unfit(text, self.turn.response_schema)
+                if not problem or mended:
+                    asking.show()
+                    return answered(reply, transcript, problem and _UNFIT.format(problem))
+                mended, nudge = True, repair(text, problem)
+            if self.watch.stuck:
+                return went_round(transcript)
+            if agent.limits.tokens is not None and _spent(transcript) >= agent.limits.tokens:
+                return self._limited("tokens")
+        return self._limited("iterations")
 
-    async def _ask(self) -> Reply:
-        turn = self.turn
-        system = [Message(role="system", content=turn.system)] if turn.system.strip() else []
-        request = ChatRequest(
-            messages=[*system, *turn.history, turn.user, *self.transcript.messages],
-            tools=[tool.spec for tool in self.agent.tools],
-            max_tokens=turn.max_tokens,
-            temperature=turn.temperature,
-            response_schema=turn.response_schema,
+    def _asking(self) -> Asking:
+        agent = self.agent
+        return Asking(
+            provider=agent.provider,
+            compactor=agent.compactor,
+            hooks=agent.hooks,
+            limits=agent.limits,
+            patience=agent.patience,
+            transcript=self.transcript,
+            emit=self.emit,
         )
-        return await receive(self.agent.provider.stream(request), self.transcript, self.emit)
 
-    async def _act(self, calls: Dispatch) -> None:
+    def _dispatch(self) -> Dispatch:
+        agent = self.agent
+        return Dispatch(
+            tools={tool.name: tool for tool in agent.tools},
+            approver=Untimed(agent.approver, self.clock),
+            context=agent.context,
+            limits=agent.limits,
+            hooks=agent.hooks,
+            steering=agent.steering,
+        )
+
+    def _replied(self, reply: Reply) -> None:
+        calls = len(reply.made)
+        self.emit(Replied(number=self.number, text=reply.whole_text, calls=calls))
+
+    async def _act(self, calls: Dispatch) -> list[Message]:
+        """Run the calls of the reply and store the step; what else to tell the model next."""
         await calls.run(self.transcript, self.emit)
         step = self.transcript.complete()
+        for message in self.agent.steering.take():
+            self.transcript.say(message)
+            self.emit(Steered(message.content))
+        await self._keep()
+        return self._nudge(self.watch.step(step))
+
+    async def _keep(self) -> None:
         with anyio.move_on_after(KEEP_SECONDS, shield=True):
-            await self.keep(step)
+            await self.keep(self.transcript.unstored)
             self.transcript.stored()
             return
         raise StorageError(
@@ -140,38 +193,26 @@ class _Work:
             hint="is the disk of the data folder full or slow?",
         )
 
+    def _nudge(self, text: str) -> list[Message]:
+        if not text:
+            return []
+        if not self.watch.stuck:
+            self.emit(Noticed(REPEATS))
+        return [Message(role="user", content=f"[octo_lab: {text}]")]
 
-def _ended(reply: Reply, transcript: Transcript) -> Ending:
-    reason: EndReason = "end_turn"
-    if reply.reason == "max_tokens" or reply.reason == "stop_sequence":
-        reason = reply.reason
-    note = ""
-    if reply.blank:
-        note = "The model gave an empty answer."
-    if reason == "max_tokens":
-        note = 'The answer was cut at its token limit. Say "go on" to continue.'
-    return Ending(
-        reason=reason,
-        note=note,
-        usage=transcript.usage,
-        final=transcript.complete(),
-    )
+    def _limited(self, kind: Limit) -> Ending:
+        limits = self.agent.limits
+        used: dict[Limit, tuple[float, float]] = {
+            "iterations": (self.number, limits.iterations),
+            "tokens": (_spent(self.transcript), limits.tokens or 0),
+            "seconds": (limits.seconds, limits.seconds),
+            "idle": (limits.idle, limits.idle),
+        }
+        self.emit(LimitReached(kind=kind, used=used[kind][0], limit=used[kind][1]))
+        return limited(kind, limits, self.transcript)
 
 
-def _limited(
-    reason: Literal["iterations", "tokens", "seconds"], limits: Limits, transcript: Transcript
-) -> Ending:
-    used = {
-        "iterations": f"{limits.iterations} model calls",
-        "tokens": f"{limits.tokens} tokens",
-        "seconds": f"{limits.seconds:g} seconds",
-    }
-    return Ending(
-        reason=reason,
-        note=f'Stopped at the limit of {used[reason]} for one turn. Say "go on" to continue.',
-        usage=transcript.usage,
-        final=transcript.unstored,
-    )
+_UNFIT = "The answer does not fit the schema: {}"
 
 
 def _spent(transcript: Transcript) -> int:

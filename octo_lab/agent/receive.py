@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Protocol
 
+from octo_lab.agent.joint import Joint
+from octo_lab.agent.loop_detect import Runaway
+from octo_lab.agent.patience import Silence
 from octo_lab.agent.transcript import Reply, Transcript
 from octo_lab.core.errors import StreamCut
 from octo_lab.core.events import Emit, Noticed, ToolQueued
@@ -21,24 +26,70 @@ from octo_lab.llm.provider import Events
 from octo_lab.tools.arguments import storable
 
 
-async def receive(stream: Events, transcript: Transcript, emit: Emit) -> Reply:
-    """Fill the transcript's open reply until ``Done``; raises StreamCut when it never comes."""
-    reply = transcript.open()
-    add_text = reply.text.append
+class Gate(Protocol):
+    """Decides what of a text is shown at once."""
+
+    def feed(self, text: str) -> str: ...
+
+    def end(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """How one stream is listened to. ``name`` is the provider's, for errors."""
+
+    name: str
+    emit: Emit
+    gate: Gate
+    silence: Silence
+    joint: Joint | None = None
+    runaway: Runaway = field(default_factory=Runaway)
+
+
+async def receive(stream: Events, transcript: Transcript, hearing: Hearing) -> Reply:
+    """Add to the transcript's open reply until ``Done``.
+
+    Text that repeats itself on and on ends it, too. Raises StreamCut when ``Done`` never comes and
+    TimedOut after too long a silence.
+    """
+    reply, heard, silence = transcript.reply, hearing.runaway.feed, hearing.silence
     async with aclosing(stream):
-        async for event in stream:
-            if isinstance(event, TextDelta):
-                add_text(event.text)
-                emit(event)
-            elif isinstance(event, ReasoningDelta):
-                reply.reasoning.append(event.text)
-                emit(event)
-            elif isinstance(event, Done):
-                reply.reason = event.reason
-                return reply
-            else:
-                _take(event, reply, transcript, emit)
+        with silence.scope:
+            async for event in stream:
+                if isinstance(event, TextDelta):
+                    _add_text(event, reply, hearing)
+                    if heard(event.text):
+                        reply.ran_away = True
+                        return reply
+                elif isinstance(event, ReasoningDelta):
+                    reply.reasoning.append(event.text)
+                    hearing.emit(event)
+                elif isinstance(event, Done):
+                    reply.reason = event.reason
+                    _add_rest(reply, hearing)
+                    return reply
+                else:
+                    _take(event, reply, transcript, hearing.emit)
+                silence.heard(begun=not isinstance(event, Remarked | UsageReported))
+    if silence.scope.cancelled_caught:
+        raise silence.error(hearing.name)
     raise StreamCut("The model's answer ended in the middle", hint="ask again")
+
+
+def _add_text(event: TextDelta, reply: Reply, hearing: Hearing) -> None:
+    text = hearing.joint.feed(event.text) if hearing.joint else event.text
+    reply.text.append(text)
+    shown = hearing.gate.feed(text)
+    if shown:
+        hearing.emit(event if shown is event.text else TextDelta(shown))
+
+
+def _add_rest(reply: Reply, hearing: Hearing) -> None:
+    rest = hearing.joint.end() if hearing.joint else ""
+    if rest:
+        reply.text.append(rest)
+        if shown := hearing.gate.feed(rest):
+            hearing.emit(TextDelta(shown))
 
 
 def _take(event: StreamEvent, reply: Reply, transcript: Transcript, emit: Emit) -> None:

@@ -11,24 +11,34 @@ from octo_lab.core.stream import StopReason
 from octo_lab.core.text import clean
 from octo_lab.tools.arguments import storable
 
-CloseReason = Literal["cancelled", "failed", "seconds"]
+CloseReason = Literal["cancelled", "failed", "seconds", "idle"]
 
 _BECAUSE: dict[CloseReason, str] = {
     "cancelled": "the person stopped the turn",
     "failed": "the turn failed",
     "seconds": "the turn ran out of time",
+    "idle": "nothing happened for too long",
 }
 
 
 @dataclass(slots=True)
 class Reply:
-    """One answer while it arrives. ``made`` are the calls as the model wrote them."""
+    """One answer while it arrives.
+
+    ``made`` are the calls as the model wrote them; ``ran_away``: it was ended because it said the
+    same again and again.
+    """
 
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     made: list[ToolCall] = field(default_factory=list)
     state: ProviderState | None = None
     reason: StopReason | None = None
+    ran_away: bool = False
+
+    @property
+    def whole_text(self) -> str:
+        return clean("".join(self.text))
 
     @property
     def blank(self) -> bool:
@@ -38,7 +48,7 @@ class Reply:
     def message(self) -> Message:
         return Message(
             role="assistant",
-            content=clean("".join(self.text)),
+            content=self.whole_text,
             reasoning=clean("".join(self.reasoning)),
             tool_calls=tuple(storable(call) for call in self.made),
             provider_state=self.state,
@@ -65,7 +75,12 @@ class Transcript:
     @property
     def partial(self) -> str:
         """The visible text of the reply being received."""
-        return clean("".join(self._reply.text))
+        return self._reply.whole_text
+
+    @property
+    def reply(self) -> Reply:
+        """The open reply."""
+        return self._reply
 
     @property
     def unstored(self) -> tuple[Message, ...]:
@@ -103,6 +118,10 @@ class Transcript:
     def complete(self) -> tuple[Message, ...]:
         """Move the open reply and its results into ``messages``; returns what is unstored."""
         return self._settle("failed")
+
+    def say(self, message: Message) -> None:
+        """What the person said after the last whole step; the model reads it next."""
+        self.messages.append(message)
 
     def stored(self) -> None:
         """Everything in ``messages`` is durable now."""

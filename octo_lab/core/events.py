@@ -13,6 +13,14 @@ from octo_lab.core.messages import CallOutcome, Media, ToolCall
 from octo_lab.core.stream import ReasoningDelta, TextDelta, UsageReported
 
 Decision = Literal["once", "session", "deny"]
+Limit = Literal["iterations", "tokens", "seconds", "idle"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan:
+    """The turn, or task, of that id begins."""
+
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,15 @@ class IterationStarted:
     """The model is asked for the ``number``-th time in this turn, counted from 1."""
 
     number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """The model's ``number``-th answer is whole: its text, and how many calls it makes."""
+
+    number: int
+    text: str
+    calls: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +63,21 @@ class ToolProgressed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
-    """The call ended; ``seconds`` is its wall time."""
+    """The call ended; ``seconds`` is its wall time, ``diff`` what it changed in files."""
 
     call_id: str
     state: CallOutcome
     output: str
     seconds: float
     media: tuple[Media, ...] = ()
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanged:
+    """A tool has changed, made or deleted the file; the path is relative to the workspace."""
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,17 +107,49 @@ class Noticed:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """The person said this while the turn ran; the model reads it with its next request."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReached:
+    """The turn ends at a limit; ``used`` and ``limit`` are in the limit's own unit."""
+
+    kind: Limit
+    used: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded:
+    """The turn is over, after so many model calls and seconds. ``ok``: it was answered."""
+
+    ok: bool
+    stopped: bool
+    iterations: int
+    seconds: float
+
+
 TurnEvent = (
     TextDelta
     | ReasoningDelta
     | UsageReported
+    | TurnBegan
     | IterationStarted
+    | Replied
     | ToolQueued
     | ToolStarted
     | ToolProgressed
     | ToolFinished
+    | FileChanged
     | ApprovalAsked
     | ApprovalSettled
     | Noticed
+    | Steered
+    | LimitReached
+    | TurnEnded
 )
 Emit = Callable[[TurnEvent], None]

@@ -14,6 +14,7 @@ from octo_lab.core.events import (
     ApprovalSettled,
     IterationStarted,
     Noticed,
+    Steered,
     ToolFinished,
     ToolProgressed,
     ToolQueued,
@@ -87,8 +88,10 @@ class TurnController:
         """Take in what happened next; after the end nothing changes any more."""
         if self.latest.over:
             return
-        _REDUCE[type(event)](self, event)
-        self.latest.touch()
+        reduce = _REDUCE.get(type(event))
+        if reduce is not None:  # other events show nothing new
+            reduce(self, event)
+            self.latest.touch()
 
     def use_model(self, name: str) -> None:
         """From its next step on another model answers."""
@@ -195,6 +198,7 @@ class TurnController:
                 output=output,
                 seconds=event.seconds,
                 media=event.media,
+                diff=event.diff,
                 approval_id="",
             ),
         )
@@ -218,11 +222,20 @@ class TurnController:
             lambda block: replace(block, state=state, approval_id=""),
         )
 
+    def _steered(self, event: Steered) -> None:
+        self._freeze()
+        self._blocks.append(steered_block(event.text))
+
     def _close_tools(self) -> None:
         for index in self._tools.values():
             block = self._blocks[index]
             if isinstance(block, ToolBlock) and block.state in ("queued", "asking", "running"):
                 self._blocks[index] = replace(block, state="cancelled", approval_id="")
+
+
+def steered_block(text: str) -> NoticeBlock:
+    """What the person said in the middle of the turn."""
+    return NoticeBlock(f"You said: {head_and_tail(text.strip(), PREVIEW)}")
 
 
 def _tail(text: str) -> str:
@@ -242,4 +255,5 @@ _REDUCE: dict[type, Callable[[TurnController, Any], None]] = {
     ApprovalAsked: TurnController._asked,
     ApprovalSettled: TurnController._settled,
     Noticed: TurnController._notice,
+    Steered: TurnController._steered,
 }

@@ -9,7 +9,16 @@ import pytest
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.loop import Ending, TurnInput
 from octo_lab.core.errors import ProviderError, RateLimited, SessionMoved, StreamCut
-from octo_lab.core.events import IterationStarted, ToolFinished, ToolQueued, ToolStarted
+from octo_lab.core.events import (
+    IterationStarted,
+    LimitReached,
+    Replied,
+    ToolFinished,
+    ToolQueued,
+    ToolStarted,
+    TurnBegan,
+    TurnEnded,
+)
 from octo_lab.core.messages import ChatRequest, Message, ProviderState, ToolSpec, Usage
 from octo_lab.core.stream import (
     Done,
@@ -33,17 +42,22 @@ async def test_an_answer_without_calls_ends_the_turn_and_is_left_to_the_caller()
     usage = Usage(output_tokens=2, requests=1)
     turn = Turn(ScriptedProvider(says("Hel", "lo", usage=usage)))
 
-    ending = await turn()
+    ending = await turn(TurnInput(system="", history=(), user=USER, id="t7"))
 
     answer = Message(role="assistant", content="Hello")
     assert ending == Ending(reason="end_turn", usage=usage, final=(answer,))
     assert turn.kept == []
-    assert turn.events == [
+    *events, end = turn.events
+    assert events == [
+        TurnBegan("t7"),
         IterationStarted(1),
         TextDelta("Hel"),
         TextDelta("lo"),
         UsageReported(usage),
+        Replied(number=1, text="Hello", calls=0),
     ]
+    assert isinstance(end, TurnEnded)
+    assert end == TurnEnded(ok=True, stopped=False, iterations=1, seconds=end.seconds)
 
 
 async def test_a_step_is_kept_before_the_model_is_asked_again() -> None:
@@ -60,20 +74,24 @@ async def test_a_step_is_kept_before_the_model_is_asked_again() -> None:
     assert provider.requests[1].messages == [system, USER, said, result]
     assert ending.final == (Message(role="assistant", content="It is 42."),)
     assert [type(event) for event in turn.events] == [
+        TurnBegan,
         IterationStarted,
         TextDelta,
         ToolQueued,
         UsageReported,
+        Replied,
         ToolStarted,
         ToolFinished,
         IterationStarted,
         TextDelta,
         UsageReported,
+        Replied,
+        TurnEnded,
     ]
 
 
 async def test_the_request_holds_everything_the_turn_was_given() -> None:
-    provider = ScriptedProvider(says("ok"))
+    provider = ScriptedProvider(says("{}"))
     old = Message(role="user", content="before")
     turn = TurnInput(
         system=" ",
@@ -82,6 +100,7 @@ async def test_the_request_holds_everything_the_turn_was_given() -> None:
         temperature=0.5,
         max_tokens=7,
         response_schema={"type": "object"},
+        stop=("END",),
     )
 
     await Turn(provider, ECHO)(turn)
@@ -93,6 +112,7 @@ async def test_the_request_holds_everything_the_turn_was_given() -> None:
             temperature=0.5,
             max_tokens=7,
             response_schema={"type": "object"},
+            stop=("END",),
         )
     ]
 
@@ -298,7 +318,6 @@ async def test_a_tool_of_another_channel_does_not_run() -> None:
 @pytest.mark.parametrize(
     ("reason", "expected"),
     [
-        ("max_tokens", Ending(reason="max_tokens", usage=ONE, note="The answer was cut at its token limit. Say \"go on\" to continue.")),  # noqa: E501
         ("stop_sequence", Ending(reason="stop_sequence", usage=ONE)),
         ("tool_use", Ending(reason="end_turn", usage=ONE)),
     ],
@@ -312,25 +331,31 @@ async def test_the_ending_says_why_the_answer_stopped(reason: StopReason, expect
     )
 
 
-async def test_an_empty_answer_is_asked_for_once_more() -> None:
-    provider = ScriptedProvider(says(" \n"), says("now"))
-    turn = Turn(provider)
+AT_ONCE = Limits(empty_waits=(0.0, 0.0, 0.0))
+
+
+async def test_an_empty_answer_is_asked_for_again() -> None:
+    provider = ScriptedProvider(says(" \n"), says(reason="tool_use"), says("now"))
+    turn = Turn(provider, limits=AT_ONCE)
 
     ending = await turn()
 
     assert ending == Ending(
         reason="end_turn",
-        usage=Usage(requests=2),
+        usage=Usage(requests=3),
         final=(Message(role="assistant", content="now"),),
     )
-    assert provider.requests[0] == provider.requests[1]
+    assert provider.requests[0] == provider.requests[1] == provider.requests[2]
 
 
-async def test_two_empty_answers_end_with_a_notice_and_no_blank_message() -> None:
-    ending = await Turn(ScriptedProvider(says(), [ReasoningDelta("hm"), Done("end_turn")]))()
+async def test_four_empty_answers_end_with_a_notice_and_no_blank_message() -> None:
+    nothing = [ReasoningDelta("hm"), Done("end_turn")]
+    provider = ScriptedProvider(says(), nothing, says(), nothing)
+
+    ending = await Turn(provider, limits=AT_ONCE)()
 
     assert ending == Ending(
-        reason="end_turn", note="The model gave an empty answer.", usage=Usage(requests=1)
+        reason="end_turn", note="The model gave an empty answer.", usage=Usage(requests=2)
     )
 
 
@@ -346,6 +371,7 @@ async def test_the_iteration_limit_ends_the_turn_with_a_note() -> None:
         usage=Usage(requests=2),
     )
     assert (len(provider.requests), len(turn.kept)) == (2, 2)
+    assert LimitReached(kind="iterations", used=2, limit=2) in turn.events
 
 
 async def test_the_token_limit_ends_the_turn_after_the_step_that_passed_it() -> None:
@@ -361,6 +387,7 @@ async def test_the_token_limit_ends_the_turn_after_the_step_that_passed_it() -> 
         usage=used + used,
     )
     assert len(turn.kept) == 2
+    assert LimitReached(kind="tokens", used=130, limit=100) in turn.events
 
 
 async def test_the_wall_clock_ends_a_hanging_stream_and_keeps_what_came() -> None:
@@ -491,9 +518,9 @@ async def test_a_stop_while_a_step_is_stored_does_not_store_it_twice() -> None:
 
 
 async def test_a_long_answer_costs_one_emit_per_chunk() -> None:
-    turn = Turn(ScriptedProvider(says(*["x"] * 20_000)))
+    turn = Turn(ScriptedProvider(says(*map(str, range(20_000)))))
 
     ending = await turn()
 
-    assert ending.final[0].content == "x" * 20_000
-    assert len(turn.events) == 20_002
+    assert ending.final[0].content == "".join(map(str, range(20_000)))
+    assert len(turn.events) == 20_005

@@ -85,7 +85,7 @@ class Stopped(Turn):
             *(tool("work", work), tool("asks", work, asks=True), tool("fail", fail)),
             *(tool("crash", crash), tool("swallow", swallow)),
             *(tool("slow", self._sleep, timeout=0.001), tool("exit", self._exit)),
-            limits=Limits(parallel=3, output=100, iterations=6),
+            limits=Limits(parallel=3, output=100, iterations=6, empty_waits=(0.0,)),
             approver=Approving(gate, decision),
         )
         self.gate = gate
