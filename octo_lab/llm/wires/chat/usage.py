@@ -16,25 +16,28 @@ def read_usage(usage: object) -> Usage:
     know is 0. Cached tokens have another name with each of OpenAI, DeepSeek and Moonshot.
     """
     told = usage if isinstance(usage, Mapping) else {}
-    asked, answered = _part(told, "prompt_tokens_details"), _part(told, "completion_tokens_details")
+    asked, answered = part(told, "prompt_tokens_details"), part(told, "completion_tokens_details")
     cost = _dollars(told.get("cost"))
+    taken, given = count(told.get("prompt_tokens")), count(told.get("completion_tokens"))
+    cached = count(asked.get("cached_tokens"))
+    cached = cached or count(told.get("prompt_cache_hit_tokens"))
+    cached = min(cached or count(told.get("cached_tokens")), taken)
     return Usage(
-        input_tokens=_count(told.get("prompt_tokens")),
-        output_tokens=_count(told.get("completion_tokens")),
-        cached_tokens=_count(asked.get("cached_tokens"))
-        or _count(told.get("prompt_cache_hit_tokens"))
-        or _count(told.get("cached_tokens")),
-        written_tokens=_count(asked.get("cache_write_tokens")),
-        reasoning_tokens=_count(answered.get("reasoning_tokens")),
+        input_tokens=taken,
+        output_tokens=given,
+        cached_tokens=cached,
+        written_tokens=min(count(asked.get("cache_write_tokens")), taken - cached),
+        reasoning_tokens=min(count(answered.get("reasoning_tokens")), given),
         requests=1,
         cost=cost or 0.0,
         priced=int(cost is not None),
     )
 
 
-def _part(usage: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = usage.get(name)
-    return part if isinstance(part, Mapping) else {}
+def part(usage: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object under a name; empty where there is none."""
+    held = usage.get(name)
+    return held if isinstance(held, Mapping) else {}
 
 
 def _dollars(value: object) -> float | None:
@@ -43,5 +46,6 @@ def _dollars(value: object) -> float | None:
     return float(value) if 0 <= value <= MOST_DOLLARS else None
 
 
-def _count(value: object) -> int:
+def count(value: object) -> int:
+    """0 for what is no number of tokens."""
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0

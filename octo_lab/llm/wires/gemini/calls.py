@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,7 +64,7 @@ class Calls:
             ToolCall(
                 id=call.id,
                 name=own_names.get(call.name, call.name),
-                arguments=to_json(call.args).decode(),
+                arguments=_text(call.args),
             )
             for call in self._calls
             if not call.growing
@@ -85,6 +86,13 @@ class Calls:
         for part in piece.get("partialArgs") or ():
             _put(call.args, str(part.get("jsonPath", "")), part)
         call.growing = piece.get("willContinue") is True
+
+
+def _text(args: dict[str, Any]) -> str:
+    try:
+        return to_json(args).decode()
+    except ValueError:  # nested deeper than the fast writer goes
+        return json.dumps(args, ensure_ascii=False)
 
 
 def _put(args: dict[str, Any], path: str, part: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from octo_lab.llm.errors import error_from_object, shown
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.sse import SSEDecoder
 from octo_lab.llm.tool_calls import is_object
+from octo_lab.llm.wires.chat.usage import count, part
 from octo_lab.llm.wires.event_json import event_json
 from octo_lab.llm.wires.responses.kept import kept_items
 from octo_lab.llm.wires.responses.output import Calls, Places, Spoken
@@ -28,7 +29,6 @@ from octo_lab.llm.wires.responses.output import Calls, Places, Spoken
 Json = Mapping[str, Any]
 Out = list[StreamEvent]
 Ending = Literal["completed", "incomplete", "failed"]
-MOST_TOKENS = 2**40  # more is a server's mistake, and would not fit where sums are kept
 MAX_EVENT = 8_388_608  # the last one tells the whole answer again
 _FLAGGED = ("invalid_prompt", "bio_policy", "misalignment_policy_violation")
 _REQUEST_FAULTS = ("invalid_", "image_", "empty_image", "unsupported_image", "failed_to_download")
@@ -234,22 +234,20 @@ class ResponsesReader:
         raise error_from_object(self._name, event, self._key)
 
 
-def read_usage(usage: Json) -> Usage:
+def read_usage(usage: object) -> Usage:
     """Tokens as the vendor counts them; what a server does not know is 0."""
-    taken = usage.get("input_tokens_details") or {}
-    given = usage.get("output_tokens_details") or {}
+    told = usage if isinstance(usage, dict) else {}
+    taken, given = count(told.get("input_tokens")), count(told.get("output_tokens"))
+    asked, answered = part(told, "input_tokens_details"), part(told, "output_tokens_details")
+    cached = min(count(asked.get("cached_tokens")), taken)
     return Usage(
-        input_tokens=_count(usage.get("input_tokens")),
-        output_tokens=_count(usage.get("output_tokens")),
-        cached_tokens=_count(taken.get("cached_tokens")),
-        written_tokens=_count(taken.get("cache_write_tokens")),
-        reasoning_tokens=_count(given.get("reasoning_tokens")),
+        input_tokens=taken,
+        output_tokens=given,
+        cached_tokens=cached,
+        written_tokens=min(count(asked.get("cache_write_tokens")), taken - cached),
+        reasoning_tokens=min(count(answered.get("reasoning_tokens")), given),
         requests=1,
     )
-
-
-def _count(value: object) -> int:
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 def _say(text: str, out: Out) -> None:

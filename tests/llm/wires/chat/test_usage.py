@@ -49,6 +49,17 @@ from octo_lab.llm.wires.chat.reader import ChatReader
         ({"usage": {"prompt_tokens": "9", "cost": {"total": 1}}}, Usage(requests=1)),
         ({"usage": {"prompt_tokens_details": 3, "cost": -1}}, Usage(requests=1)),
         ({"usage": [1]}, Usage(requests=1)),
+        (
+            {
+                "usage": {
+                    "prompt_tokens": 9,
+                    "completion_tokens": 4,
+                    "prompt_tokens_details": {"cached_tokens": 99, "cache_write_tokens": 7},
+                    "completion_tokens_details": {"reasoning_tokens": 50},
+                }
+            },
+            Usage(input_tokens=9, output_tokens=4, cached_tokens=9, reasoning_tokens=4, requests=1),
+        ),
     ],
 )
 def test_usage_is_read_wherever_and_however_it_comes(chunk: dict[str, Any], usage: Usage) -> None:

@@ -294,6 +294,15 @@ def test_arguments_that_stream_are_joined() -> None:
     ]
 
 
+def test_arguments_may_be_nested_deeply() -> None:
+    nested: list[Any] = []
+    for _ in range(400):
+        nested = [nested]
+    [made, _] = read(said(call("f", "q", a=nested), finish="STOP"))
+    assert isinstance(made, ToolCalled)
+    assert json.loads(made.call.arguments) == {"a": nested}
+
+
 def test_a_call_that_the_limit_cut_is_no_call() -> None:
     events = read(said(call("g", "q")), said(growing("f"), finish="MAX_TOKENS"))
     assert events == [

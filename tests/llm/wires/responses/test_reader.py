@@ -232,6 +232,25 @@ def test_usage_is_read_to_the_full() -> None:
     )
 
 
+def test_a_part_is_never_more_than_the_whole_it_is_of() -> None:
+    usage = {
+        "input_tokens": 9,
+        "output_tokens": 4,
+        "input_tokens_details": {"cached_tokens": 99, "cache_write_tokens": 7},
+        "output_tokens_details": {"reasoning_tokens": 50},
+    }
+    assert read(completed(usage=usage))[0] == UsageReported(
+        Usage(input_tokens=9, output_tokens=4, cached_tokens=9, reasoning_tokens=4, requests=1)
+    )
+
+
+@pytest.mark.parametrize(
+    "usage", ["many", [1], {"input_tokens_details": 5, "output_tokens_details": "x"}]
+)
+def test_usage_of_an_odd_shape_costs_no_answer(usage: object) -> None:
+    assert read(completed(usage=usage))[0] == UsageReported(Usage(requests=1))
+
+
 def test_usage_that_no_one_can_believe_is_0() -> None:
     usage = {"input_tokens": -1, "output_tokens": 2**60, "input_tokens_details": None}
     assert read(completed(usage=usage))[0] == UsageReported(Usage(requests=1))
