@@ -41,8 +41,8 @@ class Race:
         """Returns when one has begun or all have failed.
 
         Then all connections but the winner's are closed; ``won`` goes on with that one. Losers are
-        cancelled, and so not counted. Raises the ConfigError of one that cannot be
-        asked, unless another answers.
+        cancelled, and so not counted. Raises the error of a request that cannot be asked, unless
+        another answers.
         """
         whole = False
         try:

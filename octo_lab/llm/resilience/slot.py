@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import aclosing, contextmanager
 
-from octo_lab.core.errors import ProviderError, StreamCut
+from octo_lab.core.errors import ConfigError, ProviderError, StreamCut
 from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest, Usage
 from octo_lab.core.stream import Done, StreamEvent, UsageReported
@@ -84,8 +84,11 @@ class Slot:
         )
 
     async def ask(self, request: ChatRequest, within: float = math.inf) -> Events:
-        """Stream the answer, which must begin ``within`` seconds; raises ProviderErrors."""
-        with self._watched() as see:
+        """Stream the answer, which must begin ``within`` seconds; raises ProviderErrors.
+
+        One that is set up wrongly is one that cannot answer: the others may.
+        """
+        with self._watched() as see, _of_one_model():
             async with aclosing(self.provider.stream(request)) as events:
                 whole = False
                 async with aclosing(opening(events, self.label, within)) as head:
@@ -124,6 +127,14 @@ class Slot:
             raise
         finally:
             self.circuit.leave(trial)
+
+
+@contextmanager
+def _of_one_model() -> Generator[None]:
+    try:
+        yield
+    except ConfigError as exc:
+        raise ProviderError(exc.message, hint=exc.hint) from exc
 
 
 class _Watch:

@@ -55,6 +55,20 @@ def remarks(events: Sequence[StreamEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, Remarked)]
 
 
+class Refusing:
+    """A model that cannot even be asked."""
+
+    name = model = "m"
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def stream(self, request: ChatRequest) -> Events:
+        if request is REQUEST:
+            raise self._error
+        yield Done("end_turn")
+
+
 class Trace:
     """A model with a life: each request takes and fails as ``latency`` and ``fails`` say of its
     moment.

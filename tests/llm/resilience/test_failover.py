@@ -8,6 +8,7 @@ import pytest
 from octo_lab.core.errors import (
     AuthRejected,
     BadRequest,
+    ConfigError,
     ContentFiltered,
     ModelNotFound,
     ProviderError,
@@ -21,7 +22,16 @@ from octo_lab.core.stream import Done, Remarked, TextDelta
 from octo_lab.llm.resilience.failover import Chained
 from octo_lab.llm.resilience.policy import Patience
 from octo_lab.testing.providers import ScriptedProvider, Step, says
-from tests.llm.resilience.models import REQUEST, VIRTUAL, after, drain, listen, scripted, slots
+from tests.llm.resilience.models import (
+    REQUEST,
+    VIRTUAL,
+    Refusing,
+    after,
+    drain,
+    listen,
+    scripted,
+    slots,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +58,16 @@ async def test_the_first_answers_while_it_is_well() -> None:
 async def test_the_next_takes_over_and_the_person_is_told(kind: type[ProviderError]) -> None:
     both = chain(scripted("a", kind("'a' is broken")), scripted("b", says("hello")))
     assert await listen(both) == ("hello", ["a/m: 'a' is broken; b/m answers"])
+
+
+async def test_one_that_is_set_up_wrongly_is_passed_over() -> None:
+    wrong = Refusing(ConfigError("No model file 'x'", hint="name one"))
+    told = "m/m: No model file 'x'; b/m answers"
+    assert await listen(Chained(slots(wrong, scripted("b", says("hi"))))) == ("hi", [told])
+    with pytest.raises(ProviderError, match="None of 2 models answered:") as failed:
+        await listen(Chained(slots(scripted("a", AuthRejected("no key")), wrong)))
+    assert failed.value.message.endswith("- a/m: no key\n- m/m: No model file 'x'")
+    assert failed.value.hint == "name one"
 
 
 @pytest.mark.parametrize("kind", [ContentFiltered, ModelNotFound])

@@ -14,13 +14,23 @@ from octo_lab.core.errors import (
     ProviderError,
     StreamCut,
     Unavailable,
+    UsageError,
 )
 from octo_lab.core.messages import ChatRequest, Usage
-from octo_lab.core.stream import Done, Remarked, TextDelta, UsageReported
+from octo_lab.core.stream import Remarked, TextDelta, UsageReported
 from octo_lab.llm.provider import Events, Provider
 from octo_lab.llm.resilience.adaptive import Adaptive
 from octo_lab.testing.providers import says
-from tests.llm.resilience.models import REQUEST, VIRTUAL, after, drain, listen, scripted, slots
+from tests.llm.resilience.models import (
+    REQUEST,
+    VIRTUAL,
+    Refusing,
+    after,
+    drain,
+    listen,
+    scripted,
+    slots,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -135,18 +145,16 @@ async def test_an_answer_cut_off_after_it_began_is_not_taken_over() -> None:
         await listen(both)
 
 
-async def test_one_that_is_set_up_wrongly_spoils_nothing_unless_it_is_all_there_is() -> None:
-    class Misconfigured:
-        name = model = "m"
+async def test_one_that_is_set_up_wrongly_spoils_nothing() -> None:
+    wrong = Refusing(ConfigError("bad address", hint="mend it"))
+    assert (await listen(hedged(wrong, scripted("b", after(1.0, "b")))))[0] == "b"
+    with pytest.raises(ProviderError, match="- m/m: bad address\n- b/m: down"):
+        await listen(hedged(wrong, scripted("b", Unavailable("down"), Unavailable("down"))))
 
-        async def stream(self, request: ChatRequest) -> Events:
-            if request is REQUEST:
-                raise ConfigError("bad address")
-            yield Done("end_turn")
 
-    assert (await listen(hedged(Misconfigured(), scripted("b", after(1.0, "b")))))[0] == "b"
-    with pytest.raises(ConfigError):
-        await listen(hedged(Misconfigured(), scripted("b", Unavailable("down"))))
+async def test_a_request_that_nobody_can_be_asked_is_told_as_one() -> None:
+    with pytest.raises(UsageError, match="no such tool"):
+        await listen(hedged(Refusing(UsageError("no such tool")), scripted("b", Unavailable("x"))))
 
 
 async def test_stopping_the_race_closes_both() -> None:
