@@ -138,6 +138,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._serve()
 
+    def do_PUT(self) -> None:
+        self._serve()
+
+    def do_DELETE(self) -> None:
+        self._serve()
+
+    def do_HEAD(self) -> None:
+        self._serve()
+
     def log_message(self, format: str, *args: object) -> None:
         """Nothing is printed."""
 
@@ -155,6 +164,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._write(reply, owner)
 
     def _write(self, reply: Reply, owner: HttpServer) -> None:
+        if self.command == "HEAD":
+            return
         if not reply.drip:
             self.wfile.write(reply.body)
             return
