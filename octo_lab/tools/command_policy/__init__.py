@@ -1,0 +1,1 @@
+"""Judges command lines by what a shell would make of them."""

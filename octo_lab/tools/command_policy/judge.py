@@ -1,0 +1,146 @@
+"""The verdict on a command line: harmless, to be asked about, or never to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from octo_lab.tools.command_policy import files, git, others, shells, variables, wrappers
+from octo_lab.tools.command_policy.case import HARMLESS, Case, Rule, shown
+from octo_lab.tools.command_policy.looks import only_looks
+from octo_lab.tools.command_policy.names import names
+from octo_lab.tools.command_policy.parse import parse
+from octo_lab.tools.command_policy.place import Place, resolved
+from octo_lab.tools.command_policy.syntax import HOME, UNKNOWN, Simple, Unreadable, Word
+from octo_lab.tools.verdict import Verdict, strictest
+
+_RULES: dict[str, Rule] = {
+    **others.RULES,
+    **files.RULES,
+    **git.RULES,
+    **variables.RULES,
+    **shells.RULES,
+    **wrappers.RULES,
+}
+_STEERED = names("find fd fdfind tar bsdtar gtar sort sed gsed awk gawk mawk nawk rg zip unzip")
+_DEEPEST = 8
+_MOST = 5_000
+
+
+def judge_command(line: str, place: Place) -> Verdict:
+    """Judge ``line`` as Bash would read it in ``place``. Raises nothing, runs nothing.
+
+    What cannot be read to its end is asked about. The strictest part decides.
+    """
+    return _Judge(place).text(line)
+
+
+class _Judge:
+    """Judges one line; the texts inside it share its budget and its current folder."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place if place.folder else replace(place, folder=place.workspace)
+        self._depth = 0
+        self._left = _MOST
+
+    def text(self, text: str) -> Verdict:
+        self._depth += 1
+        try:
+            if self._depth > _DEEPEST:
+                raise Unreadable("it is nested too deeply")
+            return strictest(map(self._simple, parse(text)), HARMLESS)
+        except Unreadable as exc:
+            return Verdict("ask", f"the command line is not read to its end: {exc}")
+        finally:
+            self._depth -= 1
+
+    def _simple(self, simple: Simple) -> Verdict:
+        verdict = self._words(simple, simple.words) if simple.words else HARMLESS
+        case = self._case(simple, "…", ()) if not simple.words else self._whole(simple)
+        verdict = strictest((files.redirected(case, one) for one in simple.redirects), verdict)
+        for name, value in simple.assigns:
+            verdict = verdict.or_worse(variables.assigned(repr(f"{name}=…"), name, value))
+        self._follow(simple)
+        return verdict
+
+    def _words(self, simple: Simple, words: Sequence[Word]) -> Verdict:
+        self._left -= 1
+        if self._left < 0:
+            raise Unreadable("it runs too many commands")
+        first, *args = words
+        if UNKNOWN in first.text or (first.globs and first.text != "["):
+            return Verdict("ask", f"{shown(words)} names a program that is known only when it runs")
+        name = first.text.rpartition("/")[2].lower()
+        case = self._case(simple, name, args)
+        if name in simple.inside:
+            return _itself(case)
+        if name == "":
+            return case.ask("names no program")
+        rule = _RULES.get(name) or shells.interpreter(name) or _RULES.get(name.split(".")[0])
+        if rule is None:
+            return self._unknown(case)
+        verdict = strictest(map(rule, self._readings(simple, name, args)), rule(case))
+        return _hidden(case).or_worse(verdict)
+
+    def _readings(self, simple: Simple, name: str, args: Sequence[Word]) -> Iterator[Case]:
+        """The words as they may be parted, where that is not known."""
+        if any(word.splits for word in args):
+            yield self._case(simple, name, [part for word in args for part in word.parts()])
+
+    def _whole(self, simple: Simple) -> Case:
+        return self._case(simple, simple.words[0].text, simple.words[1:])
+
+    def _unknown(self, case: Case) -> Verdict:
+        if self._place.walls or only_looks(case.name):
+            return HARMLESS
+        return case.ask("runs without a sandbox")
+
+    def _case(self, simple: Simple, name: str, args: Sequence[Word]) -> Case:
+        return Case(
+            name=name,
+            args=tuple(args),
+            simple=simple,
+            place=self._place,
+            run=self.text,
+            again=lambda words: self._nested(simple, words),
+        )
+
+    def _nested(self, simple: Simple, words: Sequence[Word]) -> Verdict:
+        self._depth += 1
+        try:
+            if self._depth > _DEEPEST:
+                raise Unreadable("it is nested too deeply")
+            return self._words(simple, words) if words else HARMLESS
+        finally:
+            self._depth -= 1
+
+    def _follow(self, simple: Simple) -> None:
+        """After ``cd`` the rest of the line runs elsewhere."""
+        name, *args = [word.text for word in simple.words[:3]] or [""]
+        if name not in {"cd", "pushd", "popd"}:
+            return
+        targets = [word for word in simple.words[1:] if word.text not in {"-P", "-L", "--", "-e"}]
+        target = targets[0] if targets else Word(HOME)
+        known = name != "popd" and target.text != "-" and (args or name == "cd")
+        folder = resolved(target, self._place) if known else None
+        self._place = replace(self._place, folder=folder)
+
+
+def _itself(case: Case) -> Verdict:
+    """A function that runs itself."""
+    if case.simple.forks:
+        return case.deny("multiplies itself without end")
+    return case.ask("runs itself again and again")
+
+
+def _hidden(case: Case) -> Verdict:
+    """Options that are known only when the program runs."""
+    for word in case.args:
+        dashed = word.text.startswith("-") or (case.name in _STEERED and word.splits)
+        if UNKNOWN in word.text and (dashed or _leads(case, word)):
+            return case.ask("has options that are known only when it runs")
+    return HARMLESS
+
+
+def _leads(case: Case, word: Word) -> bool:
+    return case.name in _STEERED and word.text.startswith(UNKNOWN)
