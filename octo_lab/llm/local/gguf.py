@@ -33,6 +33,9 @@ class GgufFile:
 def read_gguf(path: Path) -> GgufFile:
     """Blocks on the disk; raises ConfigError for what is no such file."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for, for ever
+            hint = "name a GGUF file that may be read"
+            raise ConfigError(f"Cannot read the model file {str(path)!r}: it is no file", hint=hint)
         with path.open("rb") as file:
             version = _version(file)
             context = _context(file) if version in VERSIONS else 0
@@ -40,8 +43,9 @@ def read_gguf(path: Path) -> GgufFile:
     except FileNotFoundError:
         hint = "local.model in the config, or `local/PATH` as a model's name, is its path"
         raise ConfigError(f"No model file {str(path)!r}", hint=hint) from None
-    except OSError as exc:
-        message = f"Cannot read the model file {str(path)!r}: {exc.strerror}"
+    except (OSError, ValueError) as exc:  # a name with a NUL is a ValueError
+        reason = exc.strerror if isinstance(exc, OSError) else exc
+        message = f"Cannot read the model file {str(path)!r}: {reason}"
         raise ConfigError(message, hint="name a GGUF file that may be read") from None
     if version not in VERSIONS:
         hint = "llama.cpp runs models in the GGUF format, version 2 or 3"

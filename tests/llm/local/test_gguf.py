@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
@@ -39,12 +40,16 @@ def test_what_is_no_such_file_is_named_with_the_next_step(tmp_path: Path) -> Non
     other = tmp_path / "notes.txt"
     other.write_text("GGML, but not the right one")
     old = write_gguf(tmp_path / "old.gguf", version=1)
+    pipe = tmp_path / "pipe.gguf"
+    os.mkfifo(pipe)
 
     for path, message in (
         (tmp_path / "none.gguf", "No model file"),
         (other, "is no GGUF file"),
         (old, "is no GGUF file"),
         (tmp_path, "Cannot read the model file"),
+        (pipe, "Cannot read the model file"),
+        (Path("a\0b"), "Cannot read the model file"),
     ):
         with pytest.raises(ConfigError, match=message) as failed:
             read_gguf(path)
