@@ -186,8 +186,10 @@ async def test_when_all_fail_the_person_reads_why_of_each(
     assert isinstance(error, ErrorBlock)
     assert error.message.splitlines() == [
         "None of 2 models answered:",
-        "- one/m: 'one' answered 401: who are you?",
-        "- two/m: 'two' answered 403: not you",
+        "- one/m: 'one' answered 401: who are you? "
+        "(check the key of 'one': it is missing, wrong or may not use this model)",
+        "- two/m: 'two' answered 403: not you "
+        "(check the key of 'two': it is missing, wrong or may not use this model)",
     ]
 
 

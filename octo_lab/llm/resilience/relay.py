@@ -33,6 +33,10 @@ class Failure:
     def line(self) -> str:
         return f"{self.slot.label}: {first_line(self.error.message, SHOWN)}"
 
+    @property
+    def advice(self) -> str:
+        return f" ({self.error.hint})" if self.error.hint else ""
+
     def remark(self, following: Slot) -> Remarked:
         """What the person is told when another takes over."""
         return Remarked(f"{self.line}; {following.label} answers")
@@ -77,17 +81,20 @@ async def relay(
 
 
 def joined(failures: Sequence[Failure]) -> ProviderError:
-    """One error that names each failure in a line and has them all as its cause."""
+    """One error that names each failure in a line, with what to do about it where that differs,
+    and has them all as its cause.
+    """
     errors = [failure.error for failure in failures]
     last = errors[-1]
     if len(errors) == 1:
         return last
     kind = type(last) if len({type(error) for error in errors}) == 1 else ProviderError
     wishes = [error.retry_after for error in errors if error.retry_after is not None]
-    lines = "\n".join(f"- {failure.line}" for failure in failures)
+    alike = len({error.hint for error in errors}) == 1
+    lines = "\n".join(f"- {failure.line}{'' if alike else failure.advice}" for failure in failures)
     error = kind(
         f"None of {len(errors)} models answered:\n{lines}",
-        hint=last.hint,
+        hint=last.hint if alike else "",
         retry_after=min(wishes, default=None),
     )
     error.__cause__ = ExceptionGroup("every model failed", errors)

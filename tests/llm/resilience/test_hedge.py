@@ -148,7 +148,7 @@ async def test_an_answer_cut_off_after_it_began_is_not_taken_over() -> None:
 async def test_one_that_is_set_up_wrongly_spoils_nothing() -> None:
     wrong = Refusing(ConfigError("bad address", hint="mend it"))
     assert (await listen(hedged(wrong, scripted("b", after(1.0, "b")))))[0] == "b"
-    with pytest.raises(ProviderError, match="- m/m: bad address\n- b/m: down"):
+    with pytest.raises(ProviderError, match=r"- m/m: bad address \(mend it\)\n- b/m: down"):
         await listen(hedged(wrong, scripted("b", Unavailable("down"), Unavailable("down"))))
 
 

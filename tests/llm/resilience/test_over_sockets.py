@@ -217,8 +217,10 @@ async def test_when_every_server_fails_each_is_named(
         await listen(lab.router("lane"))
     assert failed.value.message.splitlines() == [
         "None of 2 models answered:",
-        "- lab1/m: 'lab1' answered 401: who are you?",
-        "- lab2/m: 'lab2' answered 503: overloaded",
+        "- lab1/m: 'lab1' answered 401: who are you? "
+        "(check the key of 'lab1': it is missing, wrong or may not use this model)",
+        "- lab2/m: 'lab2' answered 503: overloaded "
+        "(the server is in trouble: try again, or choose another model)",
     ]
 
 
