@@ -330,7 +330,7 @@ def _powers(setup: Setup) -> AbstractAsyncContextManager[Powers]:
         secrets=_secrets(setup),
         policy=sandbox_policy(setup.settings.sandbox, setup.workspace),
     )
-    return open_powers(home)
+    return open_powers(home, setup.settings)
 
 
 def _answering(

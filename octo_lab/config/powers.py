@@ -7,34 +7,43 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from octo_lab.bus.stage import stage
-from octo_lab.config.settings import SandboxSettings
-from octo_lab.core.errors import ToolDenied
-from octo_lab.security.net.ports import WebRequest, WebResponse
+from octo_lab.config.settings import NetworkSettings, SandboxSettings, Settings
+from octo_lab.security.net.allowed import read_allowed
+from octo_lab.security.net.client import GuardedClient
+from octo_lab.security.net.dial import Dialer, read_proxy
+from octo_lab.security.net.guard import Guard
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.sandbox.local import Home, LocalExec
 from octo_lab.tools.sandbox.policy import MIB, Bounds, SandboxPolicy
 from octo_lab.tools.sandbox.programs import Programs
 
 
-class _Closed:
-    """A Fetcher that reaches nothing."""
-
-    async def fetch(self, request: WebRequest) -> WebResponse:
-        raise ToolDenied(f"{request.url!r} may not be reached: the network is closed to tools")
-
-
 @asynccontextmanager
-async def open_powers(home: Home) -> AsyncGenerator[Powers]:
-    """Programs that go on running between calls are ended when this is left."""
-    environment = LocalExec(home)
+async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
+    """Programs that go on running between calls are ended when this is left.
+
+    Raises ConfigError.
+    """
+    environment, dialer = LocalExec(home), dialer_of(settings.network)
     async with stage() as tasks:
         yield Powers(
             exec=environment,
-            web=_Closed(),
+            web=GuardedClient(dialer),
+            dialer=dialer,
             environ=home.environ,
+            options={
+                "web_search": settings.web_search.model_dump(),
+                "web_fetch": settings.web_fetch.model_dump(),
+            },
             programs=Programs(environment, tasks),
             network=home.policy.network or home.policy.mode == "none",
         )
+
+
+def dialer_of(settings: NetworkSettings) -> Dialer:
+    """The guarded way out; raises ConfigError."""
+    guard = Guard(allowed=read_allowed(settings.allow))
+    return Dialer(guard=guard, proxy=read_proxy(settings.proxy))
 
 
 def sandbox_policy(settings: SandboxSettings, workspace: Path) -> SandboxPolicy:

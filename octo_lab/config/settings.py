@@ -100,6 +100,33 @@ class SandboxSettings(_Part):
     mounts: Literal["none", "ro", "rw"] = "rw"
 
 
+class NetworkSettings(_Part):
+    """How tools reach the network: places that are not public and may be reached all the same
+    (``host``, ``host:port``, a network), and an HTTP proxy to go through.
+    """
+
+    allow: tuple[str, ...] = ()
+    proxy: str = ""
+
+
+class WebSearchSettings(_Part):
+    """Results of a search, and engines in the order to try them (none: all that can be used).
+
+    ``urls`` are other addresses of engines, by name; ``searxng`` is used once it has one.
+    """
+
+    count: Annotated[int, Field(ge=1, le=10)] = 5
+    engines: tuple[str, ...] = ()
+    urls: dict[str, str] = {}
+
+
+class WebFetchSettings(_Part):
+    """What a fetched page is shown as, and how many characters of it."""
+
+    extract_mode: Literal["markdown", "text"] = "markdown"
+    max_chars: Annotated[int, Field(ge=100, le=1_000_000)] = 50_000
+
+
 class SessionSettings(_Part):
     """Turns of history a model sees, turns that run at once, messages that may wait."""
 
@@ -131,5 +158,8 @@ class Settings(_Part):
     limits: LimitSettings = LimitSettings()
     tools: ToolSettings = ToolSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    network: NetworkSettings = NetworkSettings()
+    web_search: WebSearchSettings = WebSearchSettings()
+    web_fetch: WebFetchSettings = WebFetchSettings()
     session: SessionSettings = SessionSettings()
     gateway: GatewaySettings = GatewaySettings()

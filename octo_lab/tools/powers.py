@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from octo_lab.security.net.dial import Dialer
 from octo_lab.security.net.ports import Fetcher
 from octo_lab.tools.exec_env import ExecEnvironment
 from octo_lab.tools.sandbox.programs import Programs
@@ -18,6 +19,7 @@ class Powers:
     ``environ`` are the owner's variables, for keys of services; ``options`` are what was set for
     tools, by tool and name (``web_search`` → ``count``). ``programs`` are those that go on
     running between calls; None where none can. ``network``: whether commands reach one.
+    ``dialer`` is the guarded way out of ``web``, for a proxy that programs go through.
     """
 
     exec: ExecEnvironment
@@ -26,3 +28,4 @@ class Powers:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     programs: Programs | None = None
     network: bool = False
+    dialer: Dialer = Dialer()
