@@ -9,7 +9,8 @@ from octo_lab.core.messages import ChatRequest
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.provider_config import ProviderConfig
-from octo_lab.llm.wires.chat.request import as_bytes, chat_request
+from octo_lab.llm.wires.body import as_bytes
+from octo_lab.llm.wires.chat.request import chat_request
 from octo_lab.llm.wires.chat.wire import PATH, bearer, read_chat
 from octo_lab.llm.wires.streaming import endpoint
 from octo_lab.llm.wires.wire import Asked, Wire

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -14,7 +13,8 @@ from octo_lab.core.messages import Media, Message, ToolCall
 from octo_lab.llm.text_only import mention
 from octo_lab.llm.tool_names import alias
 from octo_lab.llm.wires.anthropic.state import THINKING, text_blocks, weave
-from octo_lab.llm.wires.chat.messages import PICTURES
+from octo_lab.llm.wires.body import unread
+from octo_lab.llm.wires.pictures import can_show, in_base64
 
 Json = dict[str, Any]
 NO_OUTPUT = "[no output]"
@@ -130,7 +130,7 @@ def _input(arguments: str) -> Json:
         value = json.loads(arguments, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         value = None
-    return value if isinstance(value, dict) else {"invalid_json": arguments}
+    return value if isinstance(value, dict) else unread(arguments)
 
 
 def _no_constant(name: str) -> None:
@@ -148,18 +148,12 @@ def _result(message: Message, reader: Reader) -> Json:
 
 def _said(message: Message, reader: Reader) -> list[Json]:
     """Pictures, then words; media that cannot be sent are mentioned by name."""
-    seen = [media for media in message.media if _is_picture(media, reader)]
+    seen = [media for media in message.media if can_show(media, vision=reader.vision)]
     mentions = (mention(media) for media in message.media if media not in seen)
     words = "\n".join([*([message.content] if message.content.strip() else []), *mentions])
     return [*map(_picture, seen), *text_blocks(words)]
 
 
-def _is_picture(media: Media, reader: Reader) -> bool:
-    """Whether it can be sent: a stored file may be gone, then its data are empty."""
-    return bool(media.data) and media.mime in PICTURES and reader.vision
-
-
 def _picture(media: Media) -> Json:
-    data = base64.b64encode(media.data).decode()
-    source = {"type": "base64", "media_type": media.mime, "data": data}
+    source = {"type": "base64", "media_type": media.mime, "data": in_base64(media)}
     return {"type": "image", "source": source}

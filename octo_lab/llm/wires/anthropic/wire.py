@@ -11,7 +11,7 @@ from octo_lab.llm.tool_names import own_names
 from octo_lab.llm.wires.anthropic.reader import MessagesReader
 from octo_lab.llm.wires.anthropic.request import VERSION, messages_request
 from octo_lab.llm.wires.anthropic.tools import answer_tool
-from octo_lab.llm.wires.chat.request import as_bytes
+from octo_lab.llm.wires.body import as_bytes
 from octo_lab.llm.wires.streaming import endpoint
 from octo_lab.llm.wires.wire import Asked, Wire
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,11 +11,11 @@ from octo_lab.core.messages import Media, Message, ProviderState, ToolCall
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.repair import repair
 from octo_lab.llm.text_only import mention, text_only
-from octo_lab.llm.tool_calls import is_object
 from octo_lab.llm.tool_names import alias
+from octo_lab.llm.wires.body import written_arguments
+from octo_lab.llm.wires.pictures import can_show, data_url
 
 Json = dict[str, Any]
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 # Kimi refuses an assistant message without thinking, DeepSeek one where it is missing.
 STUB = " "
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -58,26 +57,25 @@ def _moved(messages: Sequence[Message], hints: ModelHints) -> Iterator[Message]:
     for message in messages:
         if message.role != "tool" and pictures:
             if message.role == "user":  # no two user messages in a row
-                kept = [m for m in message.media if _is_picture(m, hints)]
+                kept = _pictures(message, hints)
                 yield _joined(_shown(pictures), _with_mentions(message, kept))
                 pictures = []
                 continue
             yield _shown(pictures)
             pictures = []
         if message.role == "tool":
-            seen = [m for m in message.media if _is_picture(m, hints)]
+            seen = _pictures(message, hints)
             pictures += seen
             yield _with_mentions(message, seen)
         else:
-            kept = [m for m in message.media if message.role == "user" and _is_picture(m, hints)]
+            kept = _pictures(message, hints) if message.role == "user" else []
             yield _with_mentions(message, kept)
     if pictures:
         yield _shown(pictures)
 
 
-def _is_picture(media: Media, hints: ModelHints) -> bool:
-    """Whether it can be sent: a stored file may be gone, then its data are empty."""
-    return bool(media.data) and media.mime in PICTURES and hints.vision
+def _pictures(message: Message, hints: ModelHints) -> list[Media]:
+    return [media for media in message.media if can_show(media, vision=hints.vision)]
 
 
 def _shown(pictures: Sequence[Media]) -> Message:
@@ -149,13 +147,9 @@ def _parts(message: Message) -> Iterator[Json]:
     if message.content.strip():
         yield {"type": "text", "text": message.content}
     for media in message.media:
-        data = base64.b64encode(media.data).decode()
-        yield {"type": "image_url", "image_url": {"url": f"data:{media.mime};base64,{data}"}}
+        yield {"type": "image_url", "image_url": {"url": data_url(media)}}
 
 
 def _call(call: ToolCall) -> Json:
-    arguments = call.arguments
-    if not is_object(arguments):  # some servers parse them, and fail
-        arguments = json.dumps({"invalid_json": arguments}, ensure_ascii=False)
-    function = {"name": alias(call.name), "arguments": arguments}
+    function = {"name": alias(call.name), "arguments": written_arguments(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}

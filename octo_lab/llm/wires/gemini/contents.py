@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +11,11 @@ from pydantic_core import from_json
 from octo_lab.core.messages import Media, Message, ToolCall
 from octo_lab.core.text import clean
 from octo_lab.llm.hints import ModelHints
+from octo_lab.llm.text_only import mention
 from octo_lab.llm.tool_names import alias
+from octo_lab.llm.wires.body import unread
 from octo_lab.llm.wires.gemini.state import Kept, kept_parts
+from octo_lab.llm.wires.pictures import can_show, in_base64
 
 Json = dict[str, Any]
 # fmt: off
@@ -85,20 +87,18 @@ def _user_parts(message: Message, hints: ModelHints) -> Iterator[Json]:
 def _media_parts(message: Message, hints: ModelHints) -> Iterator[Json]:
     for media in message.media:
         if _is_sent(media, hints):
-            data = base64.b64encode(media.data).decode()
-            yield {"inlineData": {"mimeType": media.mime, "data": data}}
+            yield {"inlineData": {"mimeType": media.mime, "data": in_base64(media)}}
 
 
 def _is_sent(media: Media, hints: ModelHints) -> bool:
-    """Whether it can be sent: a stored file may be gone, then its data are empty."""
-    return bool(media.data) and media.mime in MEDIA and hints.vision
+    return can_show(media, vision=hints.vision, kinds=MEDIA)
 
 
 def _with_mentions(message: Message, hints: ModelHints, *, none: bool = False) -> str:
     """The text, and by name the media that are not sent; with ``none`` no media are."""
     left_out = [m for m in message.media if none or not _is_sent(m, hints)]
-    mentions = [f"[{media.mime}: {media.name or 'unnamed'}]" for media in left_out]
-    return "\n".join([*([message.content] if message.content.strip() else []), *mentions])
+    lines = [message.content] if message.content.strip() else []
+    return "\n".join([*lines, *map(mention, left_out)])
 
 
 def _answer(message: Message, hints: ModelHints) -> Json:
@@ -152,4 +152,4 @@ def _arguments(text: str) -> Json:
         value = from_json(clean(text), allow_inf_nan=False)
     except ValueError:
         value = None
-    return value if isinstance(value, dict) else {"invalid_json": text}
+    return value if isinstance(value, dict) else unread(text)

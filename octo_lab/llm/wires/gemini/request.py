@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from pydantic_core import to_json
-
 from octo_lab.core.messages import ChatRequest, OneTool, ToolChoice, ToolSpec
-from octo_lab.core.text import clean
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.repair import repair
 from octo_lab.llm.text_only import text_only
 from octo_lab.llm.tool_choice import offered
 from octo_lab.llm.tool_names import alias
+from octo_lab.llm.wires.body import as_bytes, json_words
 from octo_lab.llm.wires.gemini.contents import Transcribing, contents
 from octo_lab.llm.wires.gemini.schema import downgraded, tool_parameters
 from octo_lab.llm.wires.gemini.thinking import generation, thinking_config
@@ -25,12 +22,8 @@ MOST_STOPS = 5
 
 
 def request_bytes(request: ChatRequest, config: ProviderConfig, hints: ModelHints) -> bytes:
-    """The body as it is sent; lone surrogates become U+FFFD, for no server reads them."""
-    body = generate_request(request, config, hints)
-    try:
-        return to_json(body, inf_nan_mode="null")
-    except ValueError:
-        return clean(json.dumps(body, ensure_ascii=False)).encode()
+    """The body as it is sent."""
+    return as_bytes(generate_request(request, config, hints))
 
 
 def generate_request(request: ChatRequest, config: ProviderConfig, hints: ModelHints) -> Json:
@@ -79,19 +72,12 @@ def _format(request: ChatRequest, model: str, hints: ModelHints) -> tuple[Json, 
         return {}, ""
     with_tools = bool(request.tools) and hints.tools and generation(model) < (3, 0)
     bound = hints.structured == "schema" and not with_tools
-    words = "" if bound else _words(schema)
+    words = "" if bound else json_words(schema)
     if hints.structured == "words" or with_tools:
         return {}, words
     form: Json = {"responseMimeType": "application/json"}
     written = downgraded(schema) if schema and bound else {}
     return ({**form, "responseSchema": written} if written else form), words
-
-
-def _words(schema: Mapping[str, Any]) -> str:
-    if not schema:
-        return "Answer with one JSON object and nothing else."
-    text = json.dumps(schema, ensure_ascii=False)
-    return f"Answer with JSON and nothing else. It must fit this JSON Schema: {text}"
 
 
 def _tools(request: ChatRequest, hints: ModelHints) -> Json:

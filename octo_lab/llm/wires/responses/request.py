@@ -5,8 +5,6 @@ The API knows no stop sequences: ``ChatRequest.stop`` is not sent.
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,11 +12,16 @@ from octo_lab.core.messages import ChatRequest, Media, Message, OneTool, ToolCal
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.repair import repair
 from octo_lab.llm.text_only import mention, text_only
-from octo_lab.llm.tool_calls import is_object
 from octo_lab.llm.tool_choice import offered
 from octo_lab.llm.tool_names import alias
-from octo_lab.llm.wires.chat.messages import PICTURES
-from octo_lab.llm.wires.chat.request import as_bytes, is_strict, told_effort
+from octo_lab.llm.wires.body import (
+    as_bytes,
+    is_strict,
+    json_wish,
+    told_effort,
+    written_arguments,
+)
+from octo_lab.llm.wires.pictures import can_show, data_url
 from octo_lab.llm.wires.responses.kept import Kept
 
 Json = dict[str, Any]
@@ -92,14 +95,8 @@ def _format(schema: Mapping[str, Any] | None, hints: ModelHints) -> Json | None:
 
 
 def _wish(request: ChatRequest, hints: ModelHints) -> Iterator[Json]:
-    """JSON that no schema enforces is asked for in words, too: the vendor insists on the word."""
-    schema = request.response_schema
-    if schema is None or (schema and hints.structured == "schema"):
-        return
-    words = "Answer with one JSON object and nothing else."
-    if schema:
-        words += f" It must fit this JSON Schema: {json.dumps(schema, ensure_ascii=False)}"
-    yield {"type": "message", "role": "developer", "content": words}
+    if words := json_wish(request, hints):
+        yield {"type": "message", "role": "developer", "content": words}
 
 
 def _tool(tool: ToolSpec) -> Json:
@@ -130,7 +127,7 @@ def _items(message: Message, kept: Kept | None, hints: ModelHints) -> Iterator[J
 
 def _content(message: Message, hints: ModelHints) -> str | list[Json]:
     """Text, or text with pictures; what cannot be shown is mentioned by name."""
-    shown = [media for media in message.media if _is_picture(media, hints)]
+    shown = [media for media in message.media if can_show(media, vision=hints.vision)]
     text = _with_mentions(message, [media for media in message.media if media not in shown])
     if not shown:
         return text
@@ -138,15 +135,8 @@ def _content(message: Message, hints: ModelHints) -> str | list[Json]:
     return [*words, *map(_picture, shown)]
 
 
-def _is_picture(media: Media, hints: ModelHints) -> bool:
-    """Whether it can be sent: a stored file may be gone, then its data are empty."""
-    return bool(media.data) and media.mime in PICTURES and hints.vision
-
-
 def _picture(media: Media) -> Json:
-    data = base64.b64encode(media.data).decode()
-    url = f"data:{media.mime};base64,{data}"
-    return {"type": "input_image", "detail": "auto", "image_url": url}
+    return {"type": "input_image", "detail": "auto", "image_url": data_url(media)}
 
 
 def _with_mentions(message: Message, hidden: Sequence[Media]) -> str:
@@ -164,8 +154,9 @@ def _said(message: Message) -> Iterator[Json]:
 
 
 def _call(call: ToolCall) -> Json:
-    arguments = call.arguments
-    if not is_object(arguments):
-        arguments = json.dumps({"invalid_json": arguments}, ensure_ascii=False)
-    name = alias(call.name)
-    return {"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments}
+    return {
+        "type": "function_call",
+        "call_id": call.id,
+        "name": alias(call.name),
+        "arguments": written_arguments(call.arguments),
+    }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octo_lab.llm.hints import model_hints
-from octo_lab.llm.wires.chat.request import is_strict
+from octo_lab.llm.wires.body import is_strict
 from octo_lab.llm.wires.checks import (
     Problem,
     Refused,

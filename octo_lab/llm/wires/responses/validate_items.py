@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from octo_lab.llm.wires.chat.messages import PICTURES
 from octo_lab.llm.wires.checks import Refused, a_name, a_text, an_array, an_object, only, require
+from octo_lab.llm.wires.pictures import PICTURES
 
 Json = Mapping[str, Any]
 _MESSAGE = {"type", "id", "role", "content", "status", "phase"}

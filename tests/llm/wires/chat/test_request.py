@@ -18,7 +18,8 @@ from octo_lab.core.messages import (
 )
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.tool_names import alias
-from octo_lab.llm.wires.chat.request import chat_request, is_strict, request_bytes
+from octo_lab.llm.wires.body import is_strict
+from octo_lab.llm.wires.chat.request import chat_request, request_bytes
 from octo_lab.llm.wires.chat.validate import request_problem
 
 HI = Message(role="user", content="hi")
