@@ -10,6 +10,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.descriptor, self._write = os.pipe()
+        os.set_blocking(self._write, False)
         self.asked = False
 
     def ask(self) -> None:

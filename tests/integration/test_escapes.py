@@ -1,0 +1,455 @@
+"""Commands that really try to get out of the sandbox. A weaker sandbox fails every test here."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import psutil
+import pytest
+
+from octo_lab.core.errors import ToolFailed
+from octo_lab.tools.exec_env import Executed, Execution
+from octo_lab.tools.sandbox.local import Home, LocalExec
+from octo_lab.tools.sandbox.policy import MIB, Bounds, SandboxPolicy
+
+pytestmark = [pytest.mark.anyio, pytest.mark.bwrap]
+
+CANARY = "canary-6f1d0c"
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+@dataclass
+class Cage:
+    """A workspace with octo_lab's folders in it, beside a home folder with keys."""
+
+    env: LocalExec
+    workspace: Path
+    home: Path
+    data: Path
+    outside: Path
+
+    async def run(self, script: str, *, seconds: float = 20.0) -> Executed:
+        return await self.env.exec(
+            Execution(argv=("/bin/bash", "-c", script), timeout=seconds, output=10_000)
+        )
+
+    async def python(self, code: str, *, seconds: float = 20.0) -> str:
+        argv = ("python3", "-c", code)
+        ran = await self.env.exec(Execution(argv=argv, timeout=seconds))
+        return (ran.stdout + ran.stderr).decode()
+
+
+def make_cage(folder: Path, policy: SandboxPolicy | None = None) -> Cage:
+    workspace, home = folder / "work", folder / "home"
+    data, outside = folder / "data", folder / "outside.txt"
+    for place in (workspace / ".octo", home / ".ssh", data):
+        place.mkdir(parents=True)
+        (place / "secret").write_text(CANARY)
+    outside.write_text(CANARY)
+    made = Home(
+        workspace=workspace,
+        private=(data,),
+        environ={"PATH": os.defpath, "MY_TOKEN": CANARY, "URL": f"https://u:{CANARY}@host/"},
+        policy=policy or SandboxPolicy(mode="bwrap"),
+        home=home,
+    )
+    return Cage(LocalExec(made), workspace, home, data, outside)
+
+
+@pytest.fixture
+async def cage(tmp_path: Path) -> AsyncIterator[Cage]:
+    cage = make_cage(tmp_path)
+    assert (await cage.env.choice()).kind == "bwrap"
+    before = groups_here()
+    yield cage
+    assert groups_here() == before, "a control group was left"
+
+
+def groups_here() -> set[Path]:
+    return set(CGROUPS.glob("**/octo-*"))
+
+
+def alive(token: str) -> list[list[str]]:
+    """The command lines of processes outside that hold the token."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.pid != os.getpid() and any(token in word for word in process.cmdline()):
+                found.append(process.cmdline())
+    return found
+
+
+def open_files() -> int:
+    return psutil.Process().num_fds()
+
+
+def sleeper(**variables: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", "60"], env=variables)
+
+
+def said(ran: Executed) -> str:
+    return (ran.stdout + ran.stderr).decode(errors="replace")
+
+
+async def test_what_lies_outside_is_not_there(cage: Cage) -> None:
+    ran = await cage.run(
+        f"cat {cage.outside} {cage.home}/.ssh/secret {cage.data}/secret ../outside.txt"
+        f" ../../*/outside.txt /etc/shadow /root/.ssh/* ~/.ssh/*; ls -d /home/* /run/* /sys/* /mnt"
+    )
+
+    assert CANARY not in said(ran)
+    assert ran.code != 0
+    assert not ran.stdout
+
+
+async def test_octo_labs_own_folder_in_the_workspace_is_empty_and_stays(cage: Cage) -> None:
+    ran = await cage.run(
+        "ls -A .octo; cat .octo/secret; echo evil > .octo/config.json; mv .octo gone;"
+        " rm -rf .octo; umount .octo; mkdir sub; mv .octo/* sub; ln -s x .octo/x; ls -A sub"
+    )
+
+    assert CANARY not in said(ran)
+    assert not ran.stdout
+    assert [path.name for path in (cage.workspace / ".octo").iterdir()] == ["secret"]
+    assert (cage.workspace / ".octo" / "secret").read_text() == CANARY
+
+
+async def test_an_own_folder_that_a_command_makes_is_renamed(tmp_path: Path) -> None:
+    cage = make_cage(tmp_path)
+    (cage.workspace / ".octo" / "secret").unlink()
+    (cage.workspace / ".octo").rmdir()
+
+    ran = await cage.run("mkdir .octo; echo '{}' > .octo/config.json")
+
+    assert ran.notes
+    assert not (cage.workspace / ".octo").exists()
+
+
+async def test_keys_are_hidden_when_the_home_folder_is_the_workspace(tmp_path: Path) -> None:
+    cage = make_cage(tmp_path)
+    (cage.home / ".netrc").write_text(CANARY)
+    (cage.home / "notes.txt").write_text("mine")
+    place = Home(workspace=cage.home, environ={}, policy=cage.env.home.policy, home=cage.home)
+    cage.env = LocalExec(place)
+
+    ran = await cage.run("cat notes.txt .ssh/secret .netrc; cp -r .ssh copy; cat copy/*; ls .ssh")
+
+    assert ran.stdout == b"mine"
+    assert CANARY not in said(ran)
+
+
+async def test_links_that_are_swapped_in_a_loop_lead_nowhere(cage: Cage) -> None:
+    script = f"""
+        mkdir real; echo fine > real/secret; ln -s {cage.data} link
+        for i in $(seq 300); do
+            mv real door && cat door/secret; mv door real; mv link door; cat door/secret
+            mv door link
+        done"""
+
+    ran = await cage.run(script)
+
+    assert "fine" in said(ran)
+    assert CANARY not in said(ran)
+
+
+async def test_files_are_not_read_through_links_that_a_command_swaps(cage: Cage) -> None:
+    swap = f"""
+        mkdir door real; echo fine > door/secret; ln -s {cage.data} link; touch ready
+        while :; do mv -T door real; mv -T link door; mv -T door link; mv -T real door; done"""
+    seen: set[bytes] = set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(cage.run, swap)
+        with anyio.fail_after(20):
+            while not await cage.env.file_exists("ready"):  # noqa: ASYNC110 - a file
+                await anyio.sleep(0.01)
+        for _ in range(500):
+            with suppress(ToolFailed):
+                seen.add(await cage.env.read_file("door/secret"))
+            with suppress(ToolFailed):
+                await cage.env.write_file("door/made", b"x")
+        tasks.cancel_scope.cancel()
+
+    assert seen <= {b"fine\n"}
+    assert [path.name for path in cage.data.iterdir()] == ["secret"]
+
+
+async def test_no_hard_link_reaches_outside(cage: Cage) -> None:
+    ran = await cage.run(
+        f"ln {cage.outside} a; ln /etc/passwd b; ln /usr/bin/env c; cp -l /etc/passwd d;"
+        " ln .octo/secret e; ls -A | grep -v '^.octo$'"
+    )
+
+    assert not ran.stdout
+
+
+async def test_other_processes_and_their_files_are_not_seen(cage: Cage) -> None:
+    with sleeper(LEAK=CANARY) as other:
+        ran = await cage.run(
+            f"cat /proc/{other.pid}/environ /proc/{os.getpid()}/environ;"
+            f"cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n';"
+            f"cat /proc/1/root{cage.outside} /proc/*/root{cage.outside} /proc/*/cwd/../outside.txt;"
+            f"cat /proc/self/task/*/root{cage.outside}; cat /proc/*/fd/*"
+            " </dev/null 2>/dev/null & sleep 1; kill $!; ls -d /proc/[0-9]* | wc -l"
+        )
+        other.kill()
+
+    assert CANARY not in said(ran)
+    assert int(ran.stdout.split()[-1]) < 12
+
+
+async def test_secret_variables_are_not_told(cage: Cage) -> None:
+    ran = await cage.run("env; cat /proc/self/environ /proc/1/environ")
+
+    assert b"PATH=" in ran.stdout
+    assert CANARY not in said(ran)
+
+
+async def test_nothing_outside_can_be_written(cage: Cage) -> None:
+    ran = await cage.run(
+        f"for place in / /usr /usr/bin /etc /bin /lib /root /proc /proc/sys/kernel /var {cage.home}"
+        f" {cage.data}; do touch $place/octo-was-here 2>/dev/null"
+        " && echo wrote $place; done; echo evil >> /etc/passwd && echo passwd;"
+        " chmod 777 /usr/bin/env && echo chmod; rm -f /usr/bin/env && echo rm"
+    )
+
+    assert not ran.stdout
+    assert sorted(path.name for path in cage.workspace.parent.iterdir()) == [
+        *("data", "home", "outside.txt", "work")
+    ]
+
+
+async def test_the_kernel_s_settings_cannot_be_opened_for_writing(cage: Cage) -> None:
+    code = """
+import os
+for folder, inner, files in os.walk("/proc"):
+    inner[:] = [name for name in inner if not name.isdigit() and "self" not in name]
+    for name in files:
+        path = os.path.join(folder, name)
+        if "/pressure/" in path:
+            continue
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            continue
+        print(path)
+"""
+
+    assert await cage.python(code) == ""
+
+
+async def test_nothing_can_be_mounted_or_gained(cage: Cage) -> None:
+    ran = await cage.run(
+        "mount -t tmpfs none . && echo mounted; umount -l .octo && echo unmounted;"
+        " unshare -Ur true && echo namespace; unshare -m true && echo mounts;"
+        " chroot / true && echo chroot; mknod disk b 8 0 && echo node;"
+        " grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; chown 1 . && echo chown;"
+        " hostname evil && echo hostname"
+    )
+
+    lines = dict(line.split(":\t") for line in ran.stdout.decode().splitlines())
+    assert lines == {
+        "CapPrm": "0" * 16,
+        "CapEff": "0" * 16,
+        "CapBnd": "0" * 16,
+        "NoNewPrivs": "1",
+    }
+
+
+async def test_no_process_outside_can_be_signalled_or_traced(cage: Cage) -> None:
+    with sleeper() as other:
+        code = f"""
+import ctypes, os
+for pid in ({os.getpid()}, {os.getppid()}, {other.pid}):
+    for act in (lambda: os.kill(pid, 9), lambda: open(f"/proc/{{pid}}/mem")):
+        try:
+            act(); print("reached", pid)
+        except OSError:
+            pass
+    if ctypes.CDLL(None).ptrace(16, pid, 0, 0) == 0: print("traced", pid)
+os.kill(-1, 15) if os.fork() == 0 else os.wait()
+"""
+        await cage.python(code)
+
+        assert other.poll() is None
+        other.kill()
+
+
+@pytest.fixture
+def canary_servers() -> Iterator[tuple[list[socket.socket], str]]:
+    """Listeners that nobody may reach: TCP, UDP, an abstract name."""
+    name = f"octo-{uuid4().hex}"
+    tcp, udp = socket.socket(), socket.socket(type=socket.SOCK_DGRAM)
+    abstract = socket.socket(socket.AF_UNIX)
+    tcp.bind(("127.0.0.1", 0))
+    udp.bind(("127.0.0.1", 0))
+    abstract.bind(f"\0{name}")
+    for server in (tcp, abstract):
+        server.listen()
+    yield [tcp, udp, abstract], name
+    for server in (tcp, udp, abstract):
+        server.close()
+
+
+async def test_no_server_is_reached(
+    cage: Cage, canary_servers: tuple[list[socket.socket], str]
+) -> None:
+    servers, name = canary_servers
+    tcp, udp = (server.getsockname()[1] for server in servers[:2])
+    own = {address.address for all_of in psutil.net_if_addrs().values() for address in all_of}
+    code = f"""
+import socket
+for host in {["127.0.0.1", "localhost", "0.0.0.0", "1.1.1.1", *sorted(own)]!r}:
+    for kind, port in ((socket.SOCK_STREAM, {tcp}), (socket.SOCK_DGRAM, {udp})):
+        try:
+            s = socket.socket(type=kind); s.settimeout(1)
+            s.connect((host, port)); s.send(b"x"); kind == 1 and print("reached", host, kind)
+        except OSError: pass
+try:
+    socket.socket(socket.AF_UNIX).connect("\\0{name}"); print("reached abstract")
+except OSError: pass
+"""
+
+    assert await cage.python(code) == ""
+    for server in servers:
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.recv(1) if server.type == socket.SOCK_DGRAM else server.accept()
+
+
+async def test_with_a_network_the_same_server_is_reached(
+    tmp_path: Path, canary_servers: tuple[list[socket.socket], str]
+) -> None:
+    cage = make_cage(tmp_path, SandboxPolicy(mode="bwrap", network=True))
+    port = canary_servers[0][0].getsockname()[1]
+
+    ran = await cage.run(f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo reached")
+
+    assert ran.stdout == b"reached\n"
+
+
+BACKGROUND = {
+    "plain": "(sleep 300; : TOKEN) &",
+    "setsid": "setsid bash -c 'sleep 300; : TOKEN' &",
+    "nohup": "nohup bash -c 'sleep 300; : TOKEN' &",
+    "double fork": "(setsid bash -c 'trap \"\" TERM HUP INT; (sleep 300; : TOKEN) & exit' &);",
+    "disowned": "bash -c 'exec -a innocent sleep 300; : TOKEN' & disown;",
+}
+
+
+@pytest.mark.parametrize("how", BACKGROUND)
+async def test_what_runs_in_the_background_ends_with_its_command(cage: Cage, how: str) -> None:
+    token = uuid4().hex
+    script = BACKGROUND[how].replace("TOKEN", token)
+
+    with anyio.fail_after(10):
+        ran = await cage.run(f"{script} echo ok", seconds=60)
+
+    assert (ran.code, ran.timed_out, ran.stdout) == (0, False, b"ok\n")
+    assert alive(token) == []
+
+
+async def test_a_command_that_ignores_signals_ends_at_its_deadline(cage: Cage) -> None:
+    token = uuid4().hex
+
+    with anyio.fail_after(20):
+        ran = await cage.run(
+            f"trap '' TERM INT HUP QUIT; echo on; while :; do sleep 1; : {token}; done", seconds=1
+        )
+
+    assert (ran.timed_out, ran.stdout) == (True, b"on\n")
+    assert alive(token) == []
+
+
+async def test_a_command_may_clean_up_when_its_time_is_over(cage: Cage) -> None:
+    ran = await cage.run("trap 'echo bye; exit 3' TERM; while :; do sleep 0.1; done", seconds=1)
+
+    assert (ran.code, ran.timed_out, ran.stdout) == (3, True, b"bye\n")
+
+
+async def test_a_fork_storm_is_bounded_and_ends_with_its_call(tmp_path: Path) -> None:
+    bounds = Bounds(processes=100)
+    cage = make_cage(tmp_path, SandboxPolicy(mode="bwrap", bounds=bounds))
+    assert "pids" in (await cage.env.choice()).held, "no process limit holds here"
+    token = uuid4().hex
+
+    with anyio.fail_after(30):
+        ran = await cage.run(f": {token}; b() {{ b | b & }}; b; sleep 60", seconds=2)
+
+    assert ran.timed_out or ran.code != 0
+    assert alive(token) == []
+    assert (await cage.run("echo still well")).stdout == b"still well\n"
+
+
+async def test_a_gigabyte_of_output_is_drained_in_little_memory(cage: Cage) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    ran = await cage.run("echo first; head -c 1000000000 /dev/zero; echo last", seconds=100)
+
+    assert ran.code == 0
+    assert ran.stdout.startswith(b"first\n")
+    assert ran.stdout.endswith(b"last\n")
+    assert b"bytes omitted" in ran.stdout
+    assert len(ran.stdout) < 11_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
+
+
+async def test_memory_and_files_are_bounded(tmp_path: Path) -> None:
+    bounds = Bounds(memory=300 * MIB, file_size=5 * MIB, scratch=20 * MIB)
+    cage = make_cage(tmp_path, SandboxPolicy(mode="bwrap", bounds=bounds))
+
+    eaten = await cage.python("x = b'x' * 600_000_000; print('had it')")
+    written = await cage.run("head -c 9000000 /dev/zero > big; stat -c %s big")
+    scratch = await cage.run("for i in $(seq 9); do head -c 4000000 /dev/zero > /tmp/$i; done")
+
+    assert "had it" not in eaten
+    assert written.stdout == f"{5 * MIB}\n".encode()
+    assert b"No space left" in scratch.stderr
+
+
+async def test_calls_that_are_cancelled_at_any_moment_leave_nothing(cage: Cage) -> None:
+    await cage.run("true")
+    descriptors = open_files()
+    token = uuid4().hex
+    script = f"trap '' TERM; (setsid sleep 300 &) ; sleep 300; : {token}"
+
+    for step in range(20):
+        with anyio.move_on_after(step * 0.004) as scope:
+            await cage.run(script if step % 4 else script.removeprefix("trap '' TERM; "))
+        assert scope.cancelled_caught
+        assert alive(token) == []
+
+    assert open_files() <= descriptors
+
+
+async def test_two_at_once_share_the_workspace_and_nothing_else(cage: Cage) -> None:
+    results: dict[str, Executed] = {}
+
+    async def one(name: str, other: str) -> None:
+        script = f"echo {name} | tee /tmp/mine {name}; while [ ! -e {other} ]; do sleep 0.02; done"
+        results[name] = await cage.run(f"{script}; sleep 0.1; cat /tmp/mine {other}; pgrep -c bash")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(one, "a", "b")
+        tasks.start_soon(one, "b", "a")
+
+    assert {name: ran.stdout for name, ran in results.items()} == {
+        "a": b"a\na\nb\n0\n",
+        "b": b"b\nb\na\n0\n",
+    }
+
+
+async def test_it_runs_what_the_notebook_runs(cage: Cage) -> None:
+    found = await cage.python("import sys, anyio; print(sys.version_info[:2])")
+
+    assert found == f"{sys.version_info[:2]}\n"
