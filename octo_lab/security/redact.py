@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,26 +14,46 @@ _SHOWN = 4
 _SHORTEST = 6
 
 _START = r"(?<![A-Za-z0-9])"
-_NAMES = r"(?:password|passwd|secret|api[_-]?key|apikey|access[_-]?token|auth[_-]?token)"
+_NAMES = (
+    r"(?:password|passwd|passphrase|secret|api[_-]?key|apikey|(?:access|auth|refresh|bot|session)"
+    r"[_-]?token|secret[_-]?access[_-]?key|private[_-]?key|encryption[_-]?key)"
+)
 # A key of these shapes has digits: "sk-learn-contrib-examples" is a name.
 _SHAPES = (
-    r"sk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}",
+    r"sk-(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{16,}",
     r"(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])",
     r"gh[opsru]_[A-Za-z0-9]{20,}",
     r"github_pat_[A-Za-z0-9_]{20,}",
     r"glpat-[A-Za-z0-9_-]{16,}",
     r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
     r"AIza[A-Za-z0-9_-]{35}",
-    r"(?:hf|gsk|xai|pplx|r8)[_-](?=[A-Za-z]*\d)[A-Za-z0-9]{20,}",
-    r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    r"(?:hf|gsk|xai|pplx|r8)[_-](?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{20,}",
+    r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     r"\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
 )
 _KEY = re.compile(_START + "(?:" + "|".join(_SHAPES) + ")")
 _BEARER = re.compile(r"(?i)(?P<kept>\bbearer\s{1,4})(?P<secret>[A-Za-z0-9._~+/=-]{20,})")
 _ASSIGNED = re.compile(
-    rf"(?i)(?P<kept>{_NAMES}[\"']?\s{{0,4}}[=:]\s{{0,4}}[\"']?)(?P<secret>[^\s\"'`,;&<>{{}}()]{{8,}})"
+    rf"(?i)(?P<kept>{_NAMES}[\"']?\s{{0,4}}[=:]\s{{0,4}}(?P<quote>[\"']?))"
+    r"(?P<secret>[^\s\"'`,;&<>{}()]{8,}+)(?!\()"
 )
-_USERINFO = re.compile(r"(?P<kept>://[^\s/:@\"']{0,64}:)(?P<secret>[^\s/@\"']{1,256})(?=@)")
+_VARIABLE = re.compile(
+    r"(?P<kept>(?<![A-Za-z0-9_])(?:[A-Z][A-Z0-9]{0,40}_){1,8}"
+    r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?)=[\"']?)"
+    r"(?P<secret>[^\s\"'`,;&<>{}()$]{6,})"
+)
+_USERINFO = re.compile(r"(?P<kept>://[^\s/:@\"']{0,64}:)(?P<secret>[^\s/@\"'{}<>$]{1,256})(?=@)")
+_PRIVATE = re.compile(
+    r"(?P<kept>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)(?P<secret>[^-]{1,20000})(?=-----END|\Z|-)"
+)
+# What stands for a value in a program: settings.api_key, SecretStr, os.environ[, ${VAR}
+_CODE = re.compile(
+    r"\$.*|[A-Za-z]*[._:|\[-][A-Za-z_.:|\[\]-]*|[A-Za-z_.]{1,60}\[[\w:.-]{0,40}(?:\][\w.]*)?|"
+    r"[A-Z]?[a-z]+(?:[A-Z][a-z]*)+|[A-Z][a-z]+|\*+"
+)
+_SAMPLE = frozenset(
+    {"password", "passwd", "pass", "pwd", "secret", "token", "xxx", "your-password"}
+)
 _SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:key|token|secret|password|passwd|pat|credentials?)$")
 
 
@@ -51,11 +72,23 @@ class Redactor:
 
 
 def redact(text: str) -> str:
-    """Mask what looks like a key; checksums and ids stay."""
+    """Mask what looks like a key; checksums, ids and ordinary code stay. Twice is as once."""
+    text = _PRIVATE.sub(_masked, text)
     text = _KEY.sub(lambda match: match[0][:_SHOWN] + MASK, text)
-    for pattern in (_BEARER, _ASSIGNED, _USERINFO):
-        text = pattern.sub(lambda match: match["kept"] + MASK, text)
-    return text
+    text = _VARIABLE.sub(_masked, text)
+    text = _ASSIGNED.sub(_masked_value, text)
+    text = _BEARER.sub(_masked, text)
+    return _USERINFO.sub(_masked, text)
+
+
+def _masked(match: re.Match[str]) -> str:
+    return match[0] if match["secret"].lower() in _SAMPLE else match["kept"] + MASK
+
+
+def _masked_value(match: re.Match[str]) -> str:
+    """A value in quotes is one; without them it may be a name in a program."""
+    named = not match["quote"] and _CODE.fullmatch(match["secret"])
+    return match[0] if named else _masked(match)
 
 
 def secret_values(environ: Mapping[str, str]) -> list[str]:
@@ -77,4 +110,8 @@ class Secrets:
 
 def _spellings(secret: str) -> set[str]:
     escaped = json.dumps(secret)[1:-1]
-    return {secret, escaped, quote(secret, safe=""), quote_plus(secret)}
+    data = secret.encode(errors="replace")
+    encoded = {
+        code(data).decode().rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)
+    }
+    return {secret, escaped, quote(secret, safe=""), quote_plus(secret), data.hex(), *encoded}
