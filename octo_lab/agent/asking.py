@@ -103,6 +103,7 @@ class Asking:
             await self._stream(await self._compacted(longer), Joint(before))
         except ProviderError as exc:
             self.emit(Noticed(f"The rest of the answer did not come: {exc}"))
+            reply.reason = "max_tokens"
             return False
         finally:
             reply.state = None

@@ -20,6 +20,8 @@ from octo_lab.tools.arguments import read_arguments
 from octo_lab.tools.call import CallBounds, Outcome, run_call
 from octo_lab.tools.tool import Approver, Tool, ToolContext
 
+MakeContext = Callable[[ToolCall, Emit], ToolContext]
+"""What a call may know; its progress goes to the listener of the turn."""
 SKIPPED = "Error: Not run: skipped, because the person said something new."
 
 
@@ -29,7 +31,7 @@ class Dispatch:
 
     tools: Mapping[str, Tool]
     approver: Approver
-    context: Callable[[ToolCall], ToolContext]
+    context: MakeContext
     limits: Limits
     hooks: Hooks
     steering: Steering
@@ -55,9 +57,10 @@ class Dispatch:
             transcript.start(call.id)
             emit(ToolStarted(call.id))
 
-        outcome = self._unfit(call, transcript) or await self._permitted(call, started, emit)
+        ctx = self.context(call, emit)
+        outcome = self._unfit(call, transcript) or await self._permitted(call, ctx, started)
         seconds = time.perf_counter() - began
-        result = _result(call, outcome, seconds)
+        result = _result(call, outcome, seconds, ctx.changes.diff_of(call.id))
         transcript.answer(result)
         emit(
             ToolFinished(
@@ -66,8 +69,11 @@ class Dispatch:
                 output=outcome.text,
                 seconds=seconds,
                 media=outcome.media,
+                diff=result.diff,
             )
         )
+        for path in _changed(ctx, call):
+            emit(FileChanged(path))
         await self.hooks.after_tool(call, result)
 
     def _unfit(self, call: ToolCall, transcript: Transcript) -> Outcome | None:
@@ -88,14 +94,14 @@ class Dispatch:
             return True
         return False
 
-    async def _permitted(self, call: ToolCall, started: Callable[[], None], emit: Emit) -> Outcome:
+    async def _permitted(
+        self, call: ToolCall, ctx: ToolContext, started: Callable[[], None]
+    ) -> Outcome:
         permission = await self.hooks.before_tool(call)
         if permission.refused is not None:
             reason = permission.refused or "it gave no reason"
             return Outcome(state="denied", text=f"Error: A hook denied {call.name!r}: {reason}")
-        ctx = self.context(call)
-        known = len(ctx.changes.files)
-        outcome = await run_call(
+        return await run_call(
             self.tools[call.name],
             permission.call,
             ctx,
@@ -103,9 +109,6 @@ class Dispatch:
             bounds=CallBounds(arguments=self.limits.arguments, output=self.limits.output),
             started=started,
         )
-        for change in ctx.changes.files[known:]:
-            emit(FileChanged(change.path))
-        return outcome
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.tools, n=1)
@@ -115,7 +118,13 @@ class Dispatch:
         return f"Error: No tool named {name[:100]!r} ({known})"
 
 
-def _result(call: ToolCall, outcome: Outcome, seconds: float) -> Message:
+def _changed(ctx: ToolContext, call: ToolCall) -> list[str]:
+    """The files that the call changed, each once."""
+    changes = list(ctx.changes.files)
+    return list(dict.fromkeys(change.path for change in changes if change.call_id == call.id))
+
+
+def _result(call: ToolCall, outcome: Outcome, seconds: float, diff: str) -> Message:
     return Message(
         role="tool",
         content=outcome.text,
@@ -124,4 +133,5 @@ def _result(call: ToolCall, outcome: Outcome, seconds: float) -> Message:
         tool_name=call.name,
         outcome=outcome.state,
         seconds=round(seconds, 3),
+        diff=diff,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from octo_lab.agent.asking import Asking
-from octo_lab.agent.dispatch import Dispatch
+from octo_lab.agent.dispatch import Dispatch, MakeContext
 from octo_lab.agent.ending import Ending as Ending
 from octo_lab.agent.ending import answered, limited, went_round
 from octo_lab.agent.limits import Limits
@@ -33,9 +33,9 @@ from octo_lab.core.events import (
     TurnEnded,
     TurnEvent,
 )
-from octo_lab.core.messages import Message, ToolCall
+from octo_lab.core.messages import Message
 from octo_lab.llm.provider import Provider
-from octo_lab.tools.tool import Approver, Tool, ToolContext
+from octo_lab.tools.tool import Approver, Tool
 
 Keep = Callable[[Sequence[Message]], Awaitable[None]]
 
@@ -50,7 +50,7 @@ class Agent:
     provider: Provider
     tools: Sequence[Tool]
     approver: Approver
-    context: Callable[[ToolCall], ToolContext]
+    context: MakeContext
     limits: Limits = Limits()
     patience: Patience = Patience()
     compactor: Compactor = UNCUT

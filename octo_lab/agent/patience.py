@@ -58,7 +58,7 @@ class Silence:
 
     def error(self, name: str) -> TimedOut:
         return TimedOut(
-            f"{name!r} sent nothing for {self._seconds:g} s",
+            f"{name!r} sent nothing for {self._seconds:.0f} s",
             hint="try again, or choose another model",
         )
 

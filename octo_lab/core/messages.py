@@ -43,7 +43,8 @@ class Message:
     """One entry of a transcript.
 
     ``tool_calls`` belong to an assistant message; ``tool_call_id``, ``tool_name``,
-    ``outcome`` and ``seconds`` to a tool message, which answers exactly one call.
+    ``outcome``, ``seconds`` and ``diff`` to a tool message, which answers exactly one call. The
+    diff is what the call changed in files, for people; no model is sent it.
     """
 
     role: Role
@@ -55,6 +56,7 @@ class Message:
     tool_name: str = ""
     outcome: CallOutcome = "ok"
     seconds: float | None = None
+    diff: str = field(default="", repr=False)
     provider_state: ProviderState | None = None
 
 

@@ -9,12 +9,11 @@ from contextlib import suppress
 from functools import partial
 
 from octo_lab.agent.loop import Agent
-from octo_lab.core.events import ToolProgressed
+from octo_lab.core.events import Emit, ToolProgressed
 from octo_lab.core.messages import ToolCall
 from octo_lab.session.approvals import Asker, TurnApprover
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.parts import RunningTurn, TurnParts
-from octo_lab.session.turn import TurnController
 from octo_lab.tools.tool import Tool, ToolContext
 
 
@@ -36,7 +35,7 @@ def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Age
     )
 
 
-def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall) -> ToolContext:
+def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall, emit: Emit) -> ToolContext:
     address = turn.job.message.address
     return ToolContext(
         workspace=policy.workspace,
@@ -46,20 +45,21 @@ def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall) -> ToolC
         session=str(turn.job.session.key),
         turn_id=turn.row.id,
         call_id=call.id,
-        report=_reporter(turn.controller, call.id),
+        report=_reporter(emit, call.id),
+        changes=turn.changes,
     )
 
 
-def _reporter(controller: TurnController, call_id: str) -> Callable[[str], None]:
+def _reporter(emit: Emit, call_id: str) -> Callable[[str], None]:
     """Progress of one call, from whatever thread its tool runs in."""
     loop, home = asyncio.get_running_loop(), threading.get_ident()
 
     def report(text: str) -> None:
         event = ToolProgressed(call_id, text)
         if threading.get_ident() == home:
-            controller.emit(event)
+            emit(event)
             return
         with suppress(RuntimeError):  # an abandoned thread may outlive the loop
-            loop.call_soon_threadsafe(controller.emit, event)
+            loop.call_soon_threadsafe(emit, event)
 
     return report

@@ -21,6 +21,7 @@ from octo_lab.session.turn import TurnController
 from octo_lab.storage.database import Database
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.storage.turns import TurnRow
+from octo_lab.tools.changes import Changes
 from octo_lab.tools.tool import Tool
 
 
@@ -80,6 +81,7 @@ class RunningTurn:
     stopper: Stopper
     news: str = ""
     transcript: Transcript = field(default_factory=Transcript)
+    changes: Changes = field(default_factory=Changes)
 
     def use(self, model: ChosenModel) -> None:
         """From the next request on, ask another model."""

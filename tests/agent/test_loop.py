@@ -25,6 +25,7 @@ from octo_lab.core.stream import (
     ReasoningDelta,
     StateKept,
     StopReason,
+    StreamEvent,
     TextDelta,
     ToolCalled,
     UsageReported,
@@ -349,7 +350,7 @@ async def test_an_empty_answer_is_asked_for_again() -> None:
 
 
 async def test_four_empty_answers_end_with_a_notice_and_no_blank_message() -> None:
-    nothing = [ReasoningDelta("hm"), Done("end_turn")]
+    nothing: list[StreamEvent] = [ReasoningDelta("hm"), Done("end_turn")]
     provider = ScriptedProvider(says(), nothing, says(), nothing)
 
     ending = await Turn(provider, limits=AT_ONCE)()

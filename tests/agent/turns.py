@@ -12,7 +12,7 @@ from octo_lab.agent.limits import Limits
 from octo_lab.agent.loop import Agent, Ending, TurnInput
 from octo_lab.agent.transcript import Transcript
 from octo_lab.core.errors import ToolFailed
-from octo_lab.core.events import ToolFinished, TurnEvent
+from octo_lab.core.events import Emit, ToolFinished, ToolProgressed, TurnEvent
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.testing.providers import ScriptedApprover, ScriptedProvider
 from octo_lab.tools.tool import Approver, Tool, ToolContext, ToolResult
@@ -62,7 +62,7 @@ ECHO, FAIL, CRASH = tool("echo", _echo), tool("fail", _fail), tool("crash", _cra
 HANG, SLOW = tool("hang", _hang), tool("slow", _hang, timeout=0.02)
 
 
-def context(call: ToolCall) -> ToolContext:
+def context(call: ToolCall, emit: Emit) -> ToolContext:
     return ToolContext(
         workspace=Path("/"),
         channel="test",
@@ -70,7 +70,7 @@ def context(call: ToolCall) -> ToolContext:
         session="s",
         turn_id="t",
         call_id=call.id,
-        report=lambda line: None,
+        report=lambda line: emit(ToolProgressed(call.id, line)),
     )
 
 
