@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from octo_lab.core.errors import ContentFiltered, StreamCut, Unavailable
+from octo_lab.core.errors import Unavailable
 from octo_lab.core.messages import ProviderState
 from octo_lab.core.stream import (
     Done,
@@ -18,11 +18,12 @@ from octo_lab.core.stream import (
     ToolCalled,
     UsageReported,
 )
-from octo_lab.llm.errors import error_from_object, shown
+from octo_lab.llm.errors import error_from_object
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.sse import SSEDecoder
 from octo_lab.llm.wires.anthropic.blocks import Block, Blocks
 from octo_lab.llm.wires.anthropic.usage import Totals
+from octo_lab.llm.wires.endings import cut_short, refused
 from octo_lab.llm.wires.event_json import event_json
 
 Json = Mapping[str, Any]
@@ -106,15 +107,9 @@ class MessagesReader:
     def close(self) -> list[StreamEvent]:
         """The end of the answer."""
         if not self.whole:
-            raise StreamCut(
-                f"The answer of {self._name!r} ended before it was whole", hint="ask again"
-            )
+            raise cut_short(self._name)
         if self._stop == "refusal":
-            said = shown(self._refusal, self._key)
-            raise ContentFiltered(
-                f"{self._name!r} refused to answer{': ' if said else ''}{said}",
-                hint="ask in another way",
-            )
+            raise refused(self._name, self._refusal, self._key)
         reason = _ENDS.get(self._stop)
         calls = self._blocks.calls(self._names, self._answer, cut=reason == "max_tokens")
         answered = next(self._blocks.inputs(self._answer), "") if self._answer else ""

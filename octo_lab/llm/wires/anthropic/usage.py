@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from octo_lab.core.messages import Usage
+from octo_lab.llm.wires.counts import MOST_TOKENS
 
-MOST_TOKENS = 2**40  # more is a server's mistake, and would not fit where sums are kept
 _NAMES = (
     *("input_tokens", "output_tokens", "cache_read_input_tokens"),
     *("cache_creation_input_tokens", "thinking_tokens"),

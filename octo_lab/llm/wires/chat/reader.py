@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pydantic_core import from_json
-
-from octo_lab.core.errors import ContentFiltered, ProviderError, StreamCut, Unavailable
+from octo_lab.core.errors import Unavailable
 from octo_lab.core.messages import ProviderState
 from octo_lab.core.stream import (
     Done,
@@ -20,14 +17,15 @@ from octo_lab.core.stream import (
     ToolCalled,
     UsageReported,
 )
-from octo_lab.core.text import clean
-from octo_lab.llm.errors import error_from_object, error_from_text, shown
+from octo_lab.llm.errors import error_from_object
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.sse import SSEDecoder
 from octo_lab.llm.think import ThinkFilter
 from octo_lab.llm.tool_calls import CallJoiner, is_object
 from octo_lab.llm.wires.chat.thoughts import Thoughts
 from octo_lab.llm.wires.chat.usage import read_usage
+from octo_lab.llm.wires.endings import cut_short, filtered, refused
+from octo_lab.llm.wires.event_json import event_json
 
 Json = Mapping[str, Any]
 _ENDS: dict[str, StopReason] = {
@@ -84,7 +82,7 @@ class ChatReader:
                 self.begun = self.ended = True
                 break
             if data and not data.isspace():
-                self._read(self._json(data), out)
+                self._read(event_json(data, self._name, self._key), out)
         return out
 
     @property
@@ -95,7 +93,7 @@ class ChatReader:
     def read_whole(self, body: bytes) -> list[StreamEvent]:
         """An answer that came as one JSON body."""
         out: list[StreamEvent] = []
-        self._read(self._json(body.decode("utf-8", "replace")), out)
+        self._read(event_json(body.decode("utf-8", "replace"), self._name, self._key), out)
         self.ended = True
         return out
 
@@ -116,21 +114,16 @@ class ChatReader:
 
     def _check_end(self) -> None:
         if not self.ended and not self.finish:
-            raise StreamCut(
-                f"The answer of {self._name!r} ended before it was whole", hint="ask again"
-            )
+            raise cut_short(self._name)
         if self.finish in _BROKEN:
             raise Unavailable(
                 f"{self._name!r} gave the answer up: {self.finish}",
                 hint="the server is in trouble: try again, or choose another model",
             )
         if self.finish in _FILTERED:
-            raise ContentFiltered(
-                f"{self._name!r} stopped the answer: its filter objects", hint="ask in another way"
-            )
+            raise filtered(self._name)
         if self._refusal:
-            said = shown("".join(self._refusal), self._key)
-            raise ContentFiltered(f"{self._name!r} refused: {said}", hint="ask in another way")
+            raise refused(self._name, "".join(self._refusal), self._key)
 
     def _read(self, chunk: Json, out: list[StreamEvent]) -> None:
         self.begun = True
@@ -189,29 +182,6 @@ class ChatReader:
         refusal = delta.get("refusal")
         if refusal and isinstance(refusal, str):
             self._refusal.append(refusal)
-
-    def _json(self, data: str) -> Json:
-        try:
-            chunk = from_json(data)
-        except ValueError:
-            chunk = self._odd_json(data)
-        if not isinstance(chunk, dict):
-            raise self._garbled(data)
-        return chunk
-
-    def _odd_json(self, data: str) -> object:
-        """JSON with lone surrogates, which only the standard library reads."""
-        try:
-            return json.loads(clean(json.dumps(json.loads(data), ensure_ascii=False)))
-        except (ValueError, RecursionError):
-            raise self._garbled(data) from None
-
-    def _garbled(self, data: str) -> ProviderError:
-        about_money = error_from_text(self._name, data, self._key)
-        if about_money is not None:
-            return about_money
-        said = shown(data[:120], self._key)
-        return Unavailable(f"{self._name!r} sent what is no JSON: {said!r}", hint="try again")
 
 
 def _is_error(chunk: Json, choices: object) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from octo_lab.core.messages import Usage
+from octo_lab.llm.wires.counts import count, part
 
-MOST_TOKENS = 2**40  # more is a server's mistake, and would not fit where sums are kept
 MOST_DOLLARS = 1e6
 
 
@@ -34,18 +33,7 @@ def read_usage(usage: object) -> Usage:
     )
 
 
-def part(usage: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object under a name; empty where there is none."""
-    held = usage.get(name)
-    return held if isinstance(held, Mapping) else {}
-
-
 def _dollars(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= MOST_DOLLARS else None
-
-
-def count(value: object) -> int:
-    """0 for what is no number of tokens."""
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from octo_lab.core.errors import BadRequest, ContentFiltered, StreamCut, Unavailable
+from octo_lab.core.errors import BadRequest, Unavailable
 from octo_lab.core.messages import ChatRequest, ProviderState, Usage
 from octo_lab.core.stream import (
     Done,
@@ -23,12 +23,13 @@ from octo_lab.llm.errors import error_from_object, shown
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.sse import MAX_EVENT, SSEDecoder
 from octo_lab.llm.tool_names import own_names
+from octo_lab.llm.wires.counts import count
+from octo_lab.llm.wires.endings import cut_short, filtered, refused
 from octo_lab.llm.wires.event_json import event_json
 from octo_lab.llm.wires.gemini.calls import Calls, taken_ids
 from octo_lab.llm.wires.gemini.state import Signatures
 
 Json = Mapping[str, Any]
-MOST_TOKENS = 2**40  # more is a server's mistake, and would not fit where sums are kept
 _REASONS: dict[str, StopReason] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "max_tokens"}
 # fmt: off
 _FILTERED = frozenset((
@@ -137,19 +138,11 @@ class GeminiReader:
         """Raises what the finish means when it is no answer."""
         finish = self.finish
         if self._blocked:
-            raise ContentFiltered(
-                f"{self._name!r} refused the request: {self._why(self._blocked)}",
-                hint="ask in another way",
-            )
+            raise refused(self._name, self._why(self._blocked), self._config.api_key)
         if not finish:
-            raise StreamCut(
-                f"The answer of {self._name!r} ended before it was whole", hint="ask again"
-            )
+            raise cut_short(self._name)
         if finish in _FILTERED or finish.startswith("IMAGE_"):
-            raise ContentFiltered(
-                f"{self._name!r} stopped the answer: {self._why(finish)}",
-                hint="ask in another way",
-            )
+            raise filtered(self._name, self._why(finish))
         if finish == _UNSIGNED:
             raise BadRequest(
                 f"{self._name!r} misses the signatures of its earlier thoughts",
@@ -248,16 +241,12 @@ def read_usage(usage: Json) -> Usage:
     """Tokens as the vendor counts them: thoughts beside the answer, what its own tools said
     beside the prompt.
     """
-    thoughts = _count(usage.get("thoughtsTokenCount"))
-    taken = _count(usage.get("promptTokenCount")) + _count(usage.get("toolUsePromptTokenCount"))
+    thoughts = count(usage.get("thoughtsTokenCount"))
+    taken = count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount"))
     return Usage(
         input_tokens=taken,
-        output_tokens=_count(usage.get("candidatesTokenCount")) + thoughts,
-        cached_tokens=min(_count(usage.get("cachedContentTokenCount")), taken),
+        output_tokens=count(usage.get("candidatesTokenCount")) + thoughts,
+        cached_tokens=min(count(usage.get("cachedContentTokenCount")), taken),
         reasoning_tokens=thoughts,
         requests=1,
     )
-
-
-def _count(value: object) -> int:
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from octo_lab.core.errors import ContentFiltered, StreamCut, Unavailable
+from octo_lab.core.errors import Unavailable
 from octo_lab.core.messages import ProviderState, Usage
 from octo_lab.core.stream import (
     Done,
@@ -17,11 +17,12 @@ from octo_lab.core.stream import (
     ToolCalled,
     UsageReported,
 )
-from octo_lab.llm.errors import error_from_object, shown
+from octo_lab.llm.errors import error_from_object
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.sse import SSEDecoder
 from octo_lab.llm.tool_calls import is_object
-from octo_lab.llm.wires.chat.usage import count, part
+from octo_lab.llm.wires.counts import count, part
+from octo_lab.llm.wires.endings import cut_short, filtered, refused
 from octo_lab.llm.wires.event_json import event_json
 from octo_lab.llm.wires.responses.kept import kept_items
 from octo_lab.llm.wires.responses.output import Calls, Places, Spoken
@@ -93,16 +94,11 @@ class ResponsesReader:
     def close(self) -> Out:
         """The end of the answer."""
         if not self._ending:
-            raise StreamCut(
-                f"The answer of {self._name!r} ended before it was whole", hint="ask again"
-            )
+            raise cut_short(self._name)
         if self._reason == "content_filter":
-            raise ContentFiltered(
-                f"{self._name!r} stopped the answer: its filter objects", hint="ask in another way"
-            )
+            raise filtered(self._name)
         if refusal := "".join(self._refusal):
-            said = shown(refusal, self._key)
-            raise ContentFiltered(f"{self._name!r} refused: {said}", hint="ask in another way")
+            raise refused(self._name, refusal, self._key)
         calls = self._calls.calls(self._names)
         reason: StopReason = "tool_use" if calls else "end_turn"
         if self._ending == "incomplete":  # the last call may lack its end: then it never was one
@@ -225,8 +221,7 @@ class ResponsesReader:
         error = event["response"].get("error") or {}
         code = str(error.get("code"))
         if code in _FLAGGED:
-            said = shown(str(error.get("message")), self._key)
-            raise ContentFiltered(f"{self._name!r} refused: {said}", hint="ask in another way")
+            raise refused(self._name, str(error.get("message") or ""), self._key)
         kind = "invalid_request_error" if code.startswith(_REQUEST_FAULTS) else None
         raise error_from_object(self._name, {"error": {"type": kind, **error}}, self._key)
 

@@ -177,7 +177,7 @@ def test_a_refused_prompt_names_its_reason() -> None:
     reader = GeminiReader(REQUEST, CONFIG)
     reader.feed(data(blocked))
     assert reader.whole
-    with pytest.raises(ContentFiltered, match="'lab' refused the request: SAFETY: not this"):
+    with pytest.raises(ContentFiltered, match="'lab' refused to answer: SAFETY: not this"):
         reader.close()
 
 

@@ -269,7 +269,7 @@ def test_an_answer_that_the_filter_stopped_is_an_error() -> None:
 def test_a_refusal_is_an_error_with_its_words_once() -> None:
     part = {"type": "refusal", "refusal": "I cannot."}
     item = {"type": "message", "id": "m0", "content": [part]}
-    with pytest.raises(ContentFiltered, match=r"refused: I cannot\. \("):
+    with pytest.raises(ContentFiltered, match=r"refused to answer: I cannot\. \("):
         read(
             event("refusal.delta", delta="I can", output_index=0, content_index=0),
             event("output_item.done", item=item, output_index=0),
