@@ -55,6 +55,7 @@ from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
 from octo_lab.session.routing_commands import RoutingCommands
 from octo_lab.session.status import StatusDesk, status_text
+from octo_lab.session.undo_commands import UndoCommands
 from octo_lab.session.worker import Tell, Workers
 from octo_lab.storage.database import Database, open_database
 from octo_lab.storage.owners import (
@@ -351,7 +352,8 @@ def _answering(
     own = DialogCommands(dialogs=dialogs, workers=workers, models=parts.models, desk=desk)
     grants = GrantCommands(dialogs=dialogs, approvals=parts.desk, tools=parts.tools)
     routing = RoutingCommands(models=parts.models)
-    built_in = (*own.commands(), *grants.commands(), *routing.commands())
+    undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
+    built_in = (*own.commands(), *grants.commands(), *routing.commands(), *undo.commands())
     commands = Commands((*built_in, *setup.commands))
     controls = Controls(
         dialogs=dialogs,

@@ -104,6 +104,7 @@ def _tool_json(block: ToolBlock) -> Json:
         "approval_id": block.approval_id,
         "detail": block.detail,
         "risk": block.risk,
+        "diff": block.diff,
     }
 
 

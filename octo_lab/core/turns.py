@@ -30,9 +30,9 @@ class ReasoningBlock:
 class ToolBlock:
     """One tool call and what came of it.
 
-    ``arguments`` is JSON text; ``output`` a bounded preview; ``seconds`` the wall time once
-    ended. While ``state`` is ``asking``, ``approval_id`` names the question and ``detail``
-    and ``risk`` say what is asked.
+    ``arguments`` is JSON text; ``output`` a bounded preview; ``diff`` what it changed in files, as
+    a bounded unified diff; ``seconds`` the wall time once ended. While ``state`` is ``asking``,
+    ``approval_id`` names the question and ``detail`` and ``risk`` say what is asked.
     """
 
     call_id: str
@@ -45,6 +45,7 @@ class ToolBlock:
     approval_id: str = ""
     detail: str = ""
     risk: str = ""
+    diff: str = ""
 
     @property
     def outcome(self) -> CallOutcome:

@@ -118,19 +118,21 @@ class Enclosure:
 
     def remove(self, path: str, *, made: int = 0) -> Edited:
         """Remove a file, and as many of the folders above it as were ``made``, where empty."""
-        done = self.edit(path, partial(_nothing, path))
-        place, _ = self._file(path)
-        depth = len(place.parts)
-        self._unmake(place, list(range(max(0, depth - made), depth)))
-        return done
+        return self.edit(path, partial(_nothing, path), made=made)
 
     def edit(
-        self, path: str, change: Callable[[bytes | None], bytes | None], *, mode: int | None = None
+        self,
+        path: str,
+        change: Callable[[bytes | None], bytes | None],
+        *,
+        mode: int | None = None,
+        made: int = 0,
     ) -> Edited:
         """Replace a file by what ``change`` makes of its bytes; None is no file.
 
         ``change`` is asked again when somebody else changed the file meanwhile, and may raise
-        ToolFailed. The permissions stay, or become ``mode``. A file above 10 MB is refused.
+        ToolFailed. The permissions stay, or become ``mode``. A file that goes takes those of the
+        ``made`` folders above it along that are empty. A file above 10 MB is refused.
         """
         place, name = self._file(path)
         if path.endswith("/"):
@@ -141,9 +143,13 @@ class Enclosure:
             found = self._look(place, name)
             after = change(found.data)
             try:
-                return self._put(place, name, found, after, mode)
+                done = self._put(place, name, found, after, mode)
             except Moved:
                 continue
+            if after is None:
+                depth = len(place.parts)
+                self._unmake(place, list(range(max(0, depth - made), depth)))
+            return done
         raise ToolFailed(f"{path!r} is being changed by somebody else", hint="try again")
 
     def list_dir(self, path: str = ".") -> list[Entry]:

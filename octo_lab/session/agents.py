@@ -40,6 +40,8 @@ def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall, emit: Em
     return ToolContext(
         workspace=policy.workspace,
         private=policy.private,
+        roots=policy.roots,
+        soft=policy.soft,
         channel=address.channel,
         chat_id=address.chat_id,
         session=str(turn.job.session.key),

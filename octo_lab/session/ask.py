@@ -13,10 +13,12 @@ from octo_lab.core.mail import Attachment, InboundMessage
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
+from octo_lab.security.paths import Enclosure, Root
 from octo_lab.session.history import Context, fit
 from octo_lab.storage.turns import TurnRecord
 from octo_lab.tools.policy import select_tools, unmatched
 from octo_lab.tools.tool import Tool
+from octo_lab.tools.workspace import enclosure
 
 ANSWER_TOKENS = 4096
 
@@ -25,11 +27,14 @@ ANSWER_TOKENS = 4096
 class AskPolicy:
     """What the owner set for all turns. ``history`` is a number of turns.
 
-    ``private`` are folders no tool shows: octo_lab's own. Changes only between two turns.
+    ``private`` are folders no tool shows: octo_lab's own; ``roots`` are other folders that may be
+    used, with ``soft`` any. Changes only between two turns.
     """
 
     workspace: Path
     private: tuple[Path, ...] = ()
+    roots: tuple[Root, ...] = ()
+    soft: bool = False
     limits: Limits = Limits()
     allow: Sequence[str] = ("*",)
     deny: Sequence[str] = ()
@@ -39,6 +44,10 @@ class AskPolicy:
         """From the next turn on, what can be set anew is as in ``other``."""
         self.limits, self.history = other.limits, other.history
         self.allow, self.deny = other.allow, other.deny
+
+    def files(self) -> Enclosure:
+        """The files that turns may use."""
+        return enclosure(self.workspace, self.private, self.roots, soft=self.soft)
 
     def limits_for(self, message: InboundMessage) -> Limits:
         wanted = message.options.timeout

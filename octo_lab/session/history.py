@@ -113,4 +113,5 @@ def _said(message: Message, results: dict[str, Message]) -> Iterable[Block]:
             output=head_and_tail(result.content, PREVIEW) if result else "",
             seconds=result.seconds if result else None,
             media=result.media if result else (),
+            diff=result.diff if result else "",
         )

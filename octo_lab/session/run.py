@@ -18,6 +18,7 @@ from octo_lab.core.turns import TurnState
 from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.session.agents import agent_for
 from octo_lab.session.ask import turn_input, user_message
+from octo_lab.session.changes import keep_changes
 from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
 from octo_lab.session.turn import TurnController, TurnFacts
@@ -164,6 +165,7 @@ def _left(count: int) -> str:
 
 
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:
+    await keep_changes(parts.database, turn)
     await parts.database.run(
         partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=messages)
     )
@@ -192,6 +194,7 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
         finish(db)
 
     try:
+        await keep_changes(parts.database, turn)
         await parts.database.run(store)
     except OctoError as exc:
         outcome = _Outcome(state="failed", error=exc.message, hint=exc.hint)

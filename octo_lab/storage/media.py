@@ -8,27 +8,38 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, exists, or_, select
 
 from octo_lab.core.errors import StorageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.messages import Media
 from octo_lab.storage.engines import MEDIA
-from octo_lab.storage.schema import messages
+from octo_lab.storage.schema import file_changes, messages
 
 
 def keep_media(db: Connection, media: Sequence[Media]) -> str:
     """Write what is not there yet; return what the message's row remembers of it."""
     if not media:
         return ""
+    return json.dumps(
+        [{"sha256": keep_blob(db, m.data), "mime": m.mime, "name": m.name} for m in media]
+    )
+
+
+def keep_blob(db: Connection, data: bytes) -> str:
+    """Write these bytes if they are not there yet; return their name, the SHA-256."""
     folder = _folder(db)
     if folder is None:
         raise StorageError(
             "There is no folder for media", hint="open the database with a media folder"
         )
-    return json.dumps(
-        [{"sha256": _keep(folder, m.data), "mime": m.mime, "name": m.name} for m in media]
-    )
+    return _keep(folder, data)
+
+
+def read_blob(db: Connection, name: str) -> bytes | None:
+    """What ``keep_blob`` wrote, unless it is gone."""
+    folder = _folder(db)
+    return _read(folder / name) if folder else None
 
 
 def read_media(db: Connection, remembered: str) -> tuple[Media, ...]:
@@ -46,11 +57,19 @@ def read_media(db: Connection, remembered: str) -> tuple[Media, ...]:
 
 def forget_media(db: Connection, remembered: Iterable[str]) -> None:
     """Delete the files of messages that are gone, but those that another message still shows."""
+    texts = (json.loads(text) for text in remembered if text)
+    forget_blobs(db, (entry["sha256"] for entries in texts for entry in entries))
+
+
+def forget_blobs(db: Connection, names: Iterable[str]) -> None:
+    """Delete those that no message and no change of a file needs any more."""
     folder = _folder(db)
-    names = {entry["sha256"] for text in remembered if text for entry in json.loads(text)}
-    for name in sorted(names) if folder else ():
-        shown = select(exists().where(messages.c.media.contains(name)))
-        if not db.scalar(shown):
+    if folder is None:
+        return
+    for name in sorted(set(names) - {""}):
+        shown = exists().where(messages.c.media.contains(name))
+        changed = exists().where(or_(file_changes.c.before == name, file_changes.c.after == name))
+        if not db.scalar(select(or_(shown, changed))):
             (folder / name).unlink(missing_ok=True)
 
 

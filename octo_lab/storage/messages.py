@@ -59,6 +59,7 @@ def _row(db: Connection, turn_id: str, message: Message, now: datetime) -> dict[
         "tool_name": message.tool_name,
         "outcome": message.outcome,
         "seconds": message.seconds,
+        "diff": message.diff,
         "provider_state": _state_text(message.provider_state),
         "created_at": now,
     }
@@ -75,12 +76,13 @@ COLUMNS = (
     table.c.outcome,
     table.c.seconds,
     table.c.provider_state,
+    table.c.diff,
 )
 
 
 def message_of(db: Connection, values: Sequence[Any]) -> Message:
     """The message whose ``COLUMNS`` these are; taken by position, half the cost of by name."""
-    role, content, reasoning, media, calls, call_id, tool, outcome, seconds, state = values
+    role, content, reasoning, media, calls, call_id, tool, outcome, seconds, state, diff = values
     return Message(
         role=role,
         content=content,
@@ -91,6 +93,7 @@ def message_of(db: Connection, values: Sequence[Any]) -> Message:
         tool_name=tool,
         outcome=outcome,
         seconds=seconds,
+        diff=diff,
         provider_state=_state(state) if state else None,
     )
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from octo_lab.storage.columns import Instant, Words
 
-REVISION = "0002"
+REVISION = "0003"
 
 metadata = MetaData()
 Id = String(64)
@@ -72,6 +72,23 @@ messages = Table(
     Column("seconds", Float),
     Column("provider_state", Words, nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("diff", Words, nullable=False, server_default=""),
+    sqlite_autoincrement=True,
+)
+
+file_changes = Table(
+    "file_changes",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("turn_id", Id, ForeignKey("turns.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("path", Words, nullable=False),
+    Column("before", String(64), nullable=False, index=True),
+    Column("after", String(64), nullable=False, index=True),
+    Column("mode", Integer, nullable=False),
+    Column("made", Integer, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("undone", Boolean, nullable=False),
+    Column("what", Words, nullable=False),
     sqlite_autoincrement=True,
 )
 

@@ -27,7 +27,8 @@ from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import UsageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress, SessionKey
-from octo_lab.storage.media import forget_media
+from octo_lab.storage.changes import blobs_of
+from octo_lab.storage.media import forget_blobs, forget_media
 from octo_lab.storage.schema import current_sessions, messages, sessions, turns
 
 _SHORTEST_PREFIX = 4
@@ -283,12 +284,15 @@ def delete_session(db: Connection, session_id: str) -> None:
     db.execute(delete(sessions).where(sessions.c.id == session_id))
     turn_id = session.head
     media: list[str] = []
+    blobs: list[str] = []
     while turn_id is not None and not _held(db, turn_id):
         parent = db.scalar(select(turns.c.parent).where(turns.c.id == turn_id))
         media += db.scalars(select(messages.c.media).where(messages.c.turn_id == turn_id))
+        blobs += blobs_of(db, turn_id)
         db.execute(delete(turns).where(turns.c.id == turn_id))
         turn_id = parent
     forget_media(db, media)
+    forget_blobs(db, blobs)
 
 
 def _held(db: Connection, turn_id: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from octo_lab.core.events import Decision
 from octo_lab.core.messages import Media, ToolCall, ToolSpec
+from octo_lab.security.paths import Root
 from octo_lab.security.taint import Taint
 from octo_lab.tools.changes import Changes
 
@@ -48,7 +49,8 @@ class ToolContext:
     """What a call may know of its turn.
 
     ``channel`` is where the turn came from, ``report`` shows a line of progress. ``private`` are
-    octo_lab's own folders, which no tool shows, wherever they lie. ``taint`` is that of the
+    octo_lab's own folders, which no tool shows, wherever they lie; ``roots`` are other folders that
+    may be used, with ``soft`` any. ``taint`` is that of the
     conversation, ``changes`` are those of the turn.
     """
 
@@ -60,6 +62,8 @@ class ToolContext:
     call_id: str
     report: Callable[[str], None]
     private: tuple[Path, ...] = ()
+    roots: tuple[Root, ...] = ()
+    soft: bool = False
     taint: Taint = field(default_factory=Taint)
     changes: Changes = field(default_factory=Changes)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import clean
-from octo_lab.security.paths import Enclosure
+from octo_lab.security.paths import Enclosure, Root
 from octo_lab.tools.text_file import MARKS, read_text
 from octo_lab.tools.tool import ToolContext
 
@@ -12,7 +15,14 @@ LARGEST = 10_000_000
 
 
 def files_of(ctx: ToolContext) -> Enclosure:
-    return Enclosure(root=ctx.workspace, private=(".octo", *ctx.private))
+    return enclosure(ctx.workspace, ctx.private, ctx.roots, soft=ctx.soft)
+
+
+def enclosure(
+    workspace: Path, private: Sequence[Path], roots: Sequence[Root] = (), *, soft: bool = False
+) -> Enclosure:
+    """The files of a workspace and of the other ``roots``, without octo_lab's own."""
+    return Enclosure(root=workspace, private=(".octo", *private), others=tuple(roots), soft=soft)
 
 
 def read_bytes(files: Enclosure, path: str) -> bytes:

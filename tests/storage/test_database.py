@@ -192,7 +192,7 @@ async def test_a_database_of_a_newer_version_is_refused_and_left_as_it_is(
     finally:
         await database.run(lambda db: db.execute(set_revision, {"revision": REVISION}))
 
-    assert "was written by a newer octo_lab (schema 9999, this one knows 0002)" in error.message
+    assert "was written by a newer octo_lab (schema 9999, this one knows 0003)" in error.message
     assert error.hint == "upgrade octo_lab, or set OCTO_HOME to another folder"
 
 
@@ -201,8 +201,8 @@ async def test_damage_found_later_is_named(tmp_path: Path) -> None:
     async with open_database(path) as database:
         for _ in range(300):
             await database.run(partial(create_session, address=CHAT, title="t" * 200))
-    data = path.read_bytes()
-    path.write_bytes(data[:8192] + b"\xff" * (len(data) - 8192))
+    data, sound = path.read_bytes(), 40 * 4096
+    path.write_bytes(data[:sound] + b"\xff" * (len(data) - sound))
     async with open_database(path) as database:
         with pytest.raises(StorageError, match="is damaged"):
             await database.read(partial(list_sessions, address=CHAT))

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from octo_lab.app import Setup, open_app
+from octo_lab.core.mail import AskOptions, GetHistory, History, OutboundMessage
+from octo_lab.core.messages import ToolCall
+from octo_lab.core.stream import Done, StreamEvent, ToolCalled
+from octo_lab.core.turns import ToolBlock
+from octo_lab.testing.channels import MemoryChannel
+from octo_lab.testing.providers import ScriptedProvider, says
+from octo_lab.testing.setups import setup_in
+from octo_lab.tools.tool import Tool, ToolContext
+
+pytestmark = pytest.mark.anyio
+
+Change = dict[str, Any]
+
+
+def writes(path: str, content: str) -> Change:
+    return {"name": "write_file", "path": path, "content": content}
+
+
+def edits(path: str, old: str, new: str) -> Change:
+    return {"name": "edit_file", "path": path, "old_string": old, "new_string": new}
+
+
+def patches(path: str, diff: str) -> Change:
+    return {"name": "diff_edit", "path": path, "diff": diff}
+
+
+RUNS: Change = {"name": "unseen"}
+
+
+def _unseen() -> Tool:
+    """A tool whose effects nobody sees, as those of a shell."""
+
+    async def run(ctx: ToolContext, args: object) -> str:
+        ctx.changes.unseen("shell: make all")
+        return "done"
+
+    return Tool(
+        name="unseen",
+        description="",
+        schema={"type": "object"},
+        parse=dict,
+        run=run,
+        group="runtime",
+        source="own",
+    )
+
+
+def turn(*changes: Change) -> list[list[StreamEvent]]:
+    """One turn that makes these calls one after the other."""
+    steps: list[list[StreamEvent]] = []
+    for number, change in enumerate(changes):
+        args = {name: value for name, value in change.items() if name != "name"}
+        call = ToolCall(id=f"c{number}", name=change["name"], arguments=json.dumps(args))
+        steps.append([ToolCalled(call), Done("tool_use")])
+    return [*steps, says("done")]
+
+
+class Chat:
+    """A dialog whose turns make given changes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def setup(self, channel: MemoryChannel, *turns: list[list[StreamEvent]]) -> Setup:
+        provider = ScriptedProvider(*(step for steps in turns for step in steps))
+        return setup_in(self.folder, channel, provider=provider, tools=[_unseen()])
+
+    async def run(self, *turns: tuple[Change, ...], lines: tuple[str, ...] = ()) -> list[str]:
+        """Start, take the turns, say the lines; gives the answers to the lines."""
+        channel = MemoryChannel("notebook")
+        scripts = [turn(*changes) for changes in turns]
+        async with open_app(self.setup(channel, *scripts)):
+            for _ in turns:
+                await channel.turn(await channel.ask("go", AskOptions(headless=True)))
+            return [_said(await channel.message(await channel.ask(line))) for line in lines]
+
+    async def tree(self) -> dict[str, tuple[bytes, int] | None]:
+        return await anyio.to_thread.run_sync(self._tree)
+
+    def _tree(self) -> dict[str, tuple[bytes, int] | None]:
+        return {
+            str(path.relative_to(self.folder)): (
+                (path.read_bytes(), path.stat().st_mode & 0o777) if path.is_file() else None
+            )
+            for path in self.folder.rglob("*")
+            if not _private(path, self.folder)
+        }
+
+    async def do(self, action: Callable[[Path], object]) -> None:
+        await anyio.to_thread.run_sync(action, self.folder)
+
+
+def _private(path: Path, folder: Path) -> bool:
+    return path.relative_to(folder).parts[0] in ("data", ".octo")
+
+
+def _said(message: OutboundMessage) -> str:
+    text = f"{message.text} ({message.hint})" if message.hint else message.text
+    return f"failed: {text}" if message.failed else text
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Chat:
+    (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\r\n")
+    (tmp_path / "a.txt").chmod(0o640)
+    (tmp_path / "old.sh").write_bytes(b"#!/bin/sh\n")
+    (tmp_path / "old.sh").chmod(0o755)
+    return Chat(tmp_path)
+
+
+EDIT = (
+    edits("a.txt", "two", "three"),
+    edits("a.txt", "one", "zero"),
+    writes("new/deep/b.txt", "b"),
+    writes("new/deep/c.txt", "c"),
+    patches("old.sh", "--- a/old.sh\n+++ /dev/null\n@@ -1 +0,0 @@\n-#!/bin/sh\n"),
+)
+
+
+async def test_a_turn_is_taken_back_byte_for_byte_and_made_again(chat: Chat) -> None:
+    before = await chat.tree()
+    await chat.run(EDIT)
+    after = await chat.tree()
+    assert after["a.txt"] == (b"zero\r\nthree\r\n", 0o640)
+    assert "old.sh" not in after
+
+    said = await chat.run(lines=("/undo",))  # another process, as far as it can tell
+
+    assert said == [
+        "Taken back:\n- made 'old.sh'\n- removed 'new/deep/c.txt'\n- removed 'new/deep/b.txt'\n"
+        "- restored 'a.txt'"
+    ]
+    assert await chat.tree() == before
+    assert await chat.run(lines=("/redo", "/redo")) == [
+        "Made again:\n- restored 'a.txt'\n- made 'new/deep/b.txt'\n- made 'new/deep/c.txt'\n"
+        "- removed 'old.sh'",
+        "failed: Nothing was taken back here",
+    ]
+    assert await chat.tree() == after
+
+
+async def test_turns_are_taken_back_one_by_one_or_several_at_once(chat: Chat) -> None:
+    before = await chat.tree()
+    turns = tuple((edits("a.txt", *pair),) for pair in (("two", "2"), ("one", "1"), ("2", "II")))
+    said = await chat.run(*turns, lines=("/undo", "/undo 2", "/undo"))
+    assert said == [
+        "Taken back:\n- restored 'a.txt'",
+        "Taken back:\n- restored 'a.txt'",
+        "failed: No turn here changed files that can be restored",
+    ]
+    assert await chat.tree() == before
+    await chat.run(lines=("/redo", "/redo", "/redo"))
+    assert (await chat.tree())["a.txt"] == (b"1\r\nII\r\n", 0o640)
+
+
+async def test_a_file_changed_since_is_not_overwritten_unasked(chat: Chat) -> None:
+    await chat.run(EDIT)
+    await chat.do(lambda folder: (folder / "a.txt").write_bytes(b"mine"))
+    mine = await chat.tree()
+    said = await chat.run(lines=("/undo",))
+    assert said == [
+        "failed: Nothing was changed: 'a.txt' was changed since "
+        "(`/undo force` overwrites what is there now)"
+    ]
+    assert await chat.tree() == mine
+    await chat.run(lines=("/undo force",))
+    assert (await chat.tree())["a.txt"] == (b"one\r\ntwo\r\n", 0o640)
+
+
+async def test_a_file_that_became_something_else_is_left(chat: Chat) -> None:
+    await chat.run((edits("a.txt", "two", "2"),))
+
+    def swap(folder: Path) -> None:
+        (folder / "a.txt").unlink()
+        (folder / "a.txt").symlink_to("/etc/passwd")
+
+    await chat.do(swap)
+    said = await chat.run(lines=("/undo", "/undo force"))
+    assert said == [
+        "failed: Nothing was changed: 'a.txt' was changed since "
+        "(`/undo force` overwrites what is there now)",
+        "failed: Failed:\n- 'a.txt' is a symbolic link (links are not followed)",
+    ]
+
+
+async def test_what_nobody_saw_is_named(chat: Chat) -> None:
+    said = await chat.run(
+        (RUNS, RUNS), (edits("a.txt", "two", "2"), RUNS), (RUNS,), lines=("/undo", "/undo")
+    )
+    unseen = "What these changed cannot be undone: `shell: make all`"
+    assert said == [f"Taken back:\n- restored 'a.txt'\n\n{unseen}", f"failed: {unseen}"]
+
+
+async def test_a_change_between_two_of_a_turn_is_seen(chat: Chat) -> None:
+    """Somebody wrote to the file while the turn ran."""
+    await chat.run((edits("a.txt", "two", "2"),))
+    await chat.do(lambda folder: (folder / "a.txt").write_bytes(b"mine"))
+    await chat.run((edits("a.txt", "mine", "yours"),))
+    assert await chat.run(lines=("/undo 2",)) == [
+        "failed: Nothing was changed: 'a.txt' was changed since "
+        "(`/undo 2 force` overwrites what is there now)"
+    ]
+    assert await chat.run(lines=("/undo",)) == ["Taken back:\n- restored 'a.txt'"]
+    assert (await chat.tree())["a.txt"] == (b"mine", 0o640)
+
+
+@pytest.mark.parametrize("line", ["/undo x", "/undo 0", "/undo 1 2", "/undo -1"])
+async def test_what_is_no_number_of_turns_is_refused(chat: Chat, line: str) -> None:
+    (said,) = await chat.run(lines=(line,))
+    assert said.endswith("is no number of turns (for example `/undo 2`)")
+
+
+async def test_a_chat_without_changes_says_so(chat: Chat) -> None:
+    assert await chat.run(lines=("/undo", "/redo")) == [
+        "failed: No turn here changed files that can be restored",
+        "failed: Nothing was taken back here",
+    ]
+
+
+async def test_the_diff_of_a_call_is_shown_and_kept(chat: Chat) -> None:
+    diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+    channel = MemoryChannel("notebook")
+    async with open_app(chat.setup(channel, turn(edits("a.txt", "two", "2"), RUNS))):
+        shown = await channel.turn(await channel.ask("go", AskOptions(headless=True)))
+        stored = await channel.control(GetHistory())
+    assert isinstance(stored, History)
+    for snapshot in (shown, stored.turns[0]):
+        assert [b.diff for b in snapshot.blocks if isinstance(b, ToolBlock)] == [diff, ""]
