@@ -19,10 +19,13 @@ from octo_lab.cli.connect import place_around
 from octo_lab.cli.look import ask_control
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
+from octo_lab.config.powers import sandbox_policy
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError
 from octo_lab.core.mail import GetProviders, GetStatus, ProviderList, Status
 from octo_lab.gateway.find import find_gateway
+from octo_lab.tools.sandbox.choice import choose
+from octo_lab.tools.sandbox.report import sandbox_words
 
 State = Literal["ok", "warning", "error"]
 _MARKS: dict[State, str] = {"ok": "✓", "warning": "!", "error": "✗"}
@@ -111,6 +114,15 @@ def _data_folder(workspace: Path | None) -> Finding:
     return Finding(name="data folder", state="ok", detail=str(folder))
 
 
+def _sandbox(workspace: Path | None) -> Finding:
+    place = place_around(workspace)
+    choice = choose(sandbox_policy(place.settings.sandbox, place.workspace))
+    weak = choice.kind in ("landlock", "none")
+    hint = "install bubblewrap, or let it make user namespaces" if weak else ""
+    state: State = "warning" if weak or choice.gaps else "ok"
+    return Finding(name="sandbox", state=state, detail=sandbox_words(choice), hint=hint)
+
+
 def _gateway(workspace: Path | None) -> Finding:
     endpoint = find_gateway(place_around(workspace).data_folder)
     detail = "none runs; 'octo run' and 'octo chat' work in their own process"
@@ -153,6 +165,7 @@ _CHECKS: dict[str, Callable[[Path | None], Finding]] = {
     "packages": _packages,
     "kernel": _kernel,
     "data folder": _data_folder,
+    "sandbox": _sandbox,
     "gateway": _gateway,
     "model": _model,
 }
