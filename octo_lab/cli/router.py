@@ -11,7 +11,7 @@ from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.mail import GetRouting, Routing
 from octo_lab.core.wire import reply_json
-from octo_lab.core.words import ROUTER_COLUMNS, router_row
+from octo_lab.core.words import ROUTER_ALONE, ROUTER_COLUMNS, router_row
 
 
 def show_router(*, as_json: bool, workspace: Path | None) -> Outcome:
@@ -23,7 +23,7 @@ def show_router(*, as_json: bool, workspace: Path | None) -> Outcome:
         return Outcome()
     sys.stdout.write(f"mode: {reply.mode} (answered by {place})\n")
     if not reply.slots:
-        sys.stdout.write("One model answers; name others as 'fallbacks' in config.json.\n")
+        sys.stdout.write(f"{ROUTER_ALONE}\n")
         return Outcome()
     rows = [ROUTER_COLUMNS, *map(router_row, reply.slots)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from octo_lab.core.mail import ModelCard, ProviderCheck, ProviderInfo, SlotInfo
 
+ROUTER_ALONE = 'One model answers; name others as "fallbacks" in config.json.'
 ROUTER_COLUMNS = ("model", "state", "calls", "errors", "p50", "p95", "tokens/s", "cost", "score")
 
 

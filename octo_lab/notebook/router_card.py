@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 
 from octo_lab.core.mail import Routing, SlotInfo
-from octo_lab.core.words import ROUTER_COLUMNS, router_row
+from octo_lab.core.money import dollars_text
+from octo_lab.core.words import ROUTER_ALONE, ROUTER_COLUMNS, router_row
 
-ALONE = "One model answers; name others as `fallbacks` in `config.json`."
-_LEGEND = "until the first words: median, 95 %"
-_ROW, _WIDTH, _LABELS, _VALUES = 26, 640, 220, 110
+_LEGEND = "seconds until the first words (median / 95 %), errors, cost"
+_ROW, _WIDTH, _LABELS, _VALUES = 26, 720, 220, 220
 _STATES = {
     "closed": "var(--jp-success-color1, #388e3c)",
     "half-open": "var(--jp-warn-color1, #ef6c00)",
@@ -19,7 +19,7 @@ _STATES = {
 
 def router_markdown(routing: Routing) -> str:
     if not routing.slots:
-        return ALONE
+        return ROUTER_ALONE
     rows = [ROUTER_COLUMNS, ("---",) * len(ROUTER_COLUMNS), *map(router_row, routing.slots)]
     lines = ["| " + " | ".join(map(_escaped, row)) + " |" for row in rows]
     return "\n".join([f"Mode: **{routing.mode}**", "", *lines])
@@ -53,15 +53,21 @@ def _bar(slot: SlotInfo, index: int, longest: float) -> str:
     top, room = index * _ROW + 4, _WIDTH - _LABELS - _VALUES
     median, late = (room * (value or 0.0) / longest for value in (slot.p50, slot.p95))
     middle = top + 13
-    facts = f"{slot.p50 or 0.0:.2f} / {slot.p95 or 0.0:.2f} s"
+    facts = _facts(slot)
     colour = _STATES.get(slot.state, "currentColor")
     name = slot.name if len(slot.name) <= 30 else f"{slot.name[:29]}…"
     return (
-        f"<g><title>{escape(slot.name)}: {facts}, {slot.error_rate:.0%} errors, "
-        f"{escape(slot.state)}</title>"
+        f"<g><title>{escape(slot.name)}: {facts}, {escape(slot.state)}</title>"
         f'<circle cx="6" cy="{middle - 4}" r="4" style="fill:{colour}"/>'
         f'<text x="16" y="{middle}">{escape(name)}</text>'
         f'<rect x="{_LABELS}" y="{top}" width="{late:.1f}" height="16" rx="3" opacity=".25"/>'
         f'<rect x="{_LABELS}" y="{top}" width="{median:.1f}" height="16" rx="3" opacity=".75"/>'
         f'<text x="{_LABELS + late + 8:.1f}" y="{middle}">{facts}</text></g>'
     )
+
+
+def _facts(slot: SlotInfo) -> str:
+    """What is measured of a model; a cost that nobody knows is left out."""
+    times = f"{slot.p50 or 0.0:.2f} / {slot.p95 or 0.0:.2f} s"
+    cost = "" if slot.cost is None else dollars_text(slot.cost)
+    return ", ".join(filter(None, (times, f"{slot.error_rate:.0%} errors", cost)))

@@ -7,7 +7,7 @@ from typing import get_args
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import Routing, Told
-from octo_lab.core.words import ROUTER_COLUMNS, router_row
+from octo_lab.core.words import ROUTER_ALONE, ROUTER_COLUMNS, router_row
 from octo_lab.llm.resilience.policy import Mode
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.models import ModelSource
@@ -19,7 +19,6 @@ WHAT = {
     "hedge": "Two are asked at once, the first to begin answers.",
     "lane": "The one that does best answers.",
 }
-ALONE = 'One model answers; name others as "fallbacks" in config.json.'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +50,7 @@ class RoutingCommands:
 def _text(routing: Routing) -> str:
     """A Markdown table of the models."""
     if not routing.slots:
-        return ALONE
+        return ROUTER_ALONE
     rows = [ROUTER_COLUMNS, ["---"] * len(ROUTER_COLUMNS), *map(router_row, routing.slots)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return f"`{routing.mode}`: {WHAT[routing.mode]}\n\n{table}"
