@@ -1,0 +1,1 @@
+"""Web pages made readable, and engines that find them."""
