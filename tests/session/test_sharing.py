@@ -24,7 +24,7 @@ from octo_lab.core.turns import ErrorBlock, NoticeBlock, TurnSnapshot
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.registry import builtin_providers
 from octo_lab.llm.resilience.plan import RoutingPlan
-from octo_lab.llm.resilience.responsiveness import Responsive
+from octo_lab.llm.resilience.responsiveness import PROMPT, SLOW, Responsive
 from octo_lab.llm.setup import ModelSetup, ProviderFacts
 from octo_lab.session.models import ConfiguredModels
 from octo_lab.testing.channels import MemoryChannel
@@ -300,3 +300,22 @@ async def test_other_settings_keep_what_was_measured_another_plan_does_not() -> 
 
     assert slots[0] == slots[1]
     assert slots[1] != slots[2]
+
+
+async def test_slow_answers_let_two_models_race_until_they_are_prompt_and_both_are_said(
+    tmp_path: Path, first: LlmServer, second: LlmServer
+) -> None:
+    channel = MemoryChannel()
+    usual, late = says("usual", wait=0.1), says("late", wait=0.6)
+    first.script(*[usual] * 5, *[late] * 3)
+    async with open_app(shared(tmp_path, channel, first, second)):
+        told: list[str] = []
+        modes: list[str] = []
+        for number in range(9):
+            turn = await channel.turn(await channel.ask(f"question {number}"))
+            told += notices(turn)
+            modes.append((await routing(channel)).mode)
+
+    assert told == [SLOW, PROMPT]
+    assert modes == [*["off"] * 7, "hedge", "off"]
+    assert (len(first.requests), len(second.requests)) == (9, 1)
