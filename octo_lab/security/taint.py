@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+MOST = 20
+LONGEST = 120
+
 
 class Taint:
     """Why what this conversation sends out may hold private data; empty while it cannot."""
@@ -14,7 +19,12 @@ class Taint:
         return tuple(self._reasons)
 
     def mark(self, reason: str) -> None:
-        self._reasons[reason] = None
+        if len(self._reasons) < MOST:
+            self._reasons[reason[:LONGEST]] = None
+
+    def mark_all(self, reasons: Iterable[str]) -> None:
+        for reason in reasons:
+            self.mark(reason)
 
     def __bool__(self) -> bool:
         return bool(self._reasons)
