@@ -12,7 +12,7 @@ from typing import Literal
 from octo_lab.core.messages import CallOutcome, Media, ToolCall
 from octo_lab.core.stream import ReasoningDelta, TextDelta, UsageReported
 
-Decision = Literal["once", "session", "deny"]
+Decision = Literal["once", "session", "always", "deny"]
 Limit = Literal["iterations", "tokens", "seconds", "idle"]
 
 

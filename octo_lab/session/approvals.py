@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 import anyio
 
@@ -12,17 +12,29 @@ from octo_lab.core.errors import ToolDenied
 from octo_lab.core.events import ApprovalAsked, ApprovalSettled, Decision, Emit, Noticed
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
+from octo_lab.session.standing import Standing
+from octo_lab.tools.decision import ToolRules, decide, is_covered
 from octo_lab.tools.tool import Question
+from octo_lab.tools.verdict import Ruling, Verdict
 
-Rule = Literal["ask", "allow", "deny"]
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalPolicy:
-    """What the owner decided beforehand, per tool; others are asked. ``seconds`` to answer."""
+    """What the owner decided beforehand. ``seconds`` are those that a person has to answer.
 
-    rules: Mapping[str, Rule] = field(default_factory=dict)
+    ``rules`` by tool or pattern, ``risks`` by class of risk; ``hosts`` may be reached unasked.
+    """
+
+    rules: Mapping[str, Ruling] = field(default_factory=dict)
+    risks: Mapping[str, Ruling] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
     seconds: float = 300.0
+
+    @property
+    def tool_rules(self) -> ToolRules:
+        return ToolRules(rules=self.rules, risks=self.risks, hosts=self.hosts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +58,13 @@ class _Open:
 
 
 class ApprovalDesk:
-    """Holds the open questions and the grants people gave for a session."""
+    """Holds the open questions and what people granted: for a session, or in ``standing`` for
+    the workspace.
+    """
 
-    def __init__(self, policy: ApprovalPolicy) -> None:
+    def __init__(self, policy: ApprovalPolicy, standing: Standing | None = None) -> None:
         self.policy = policy
+        self.standing = standing or Standing(None)
         self._open: dict[str, _Open] = {}
         self._granted: set[tuple[str, str]] = set()
 
@@ -75,6 +90,24 @@ class ApprovalDesk:
 
     def grant(self, session: str, scope: str) -> None:
         self._granted.add((session, scope))
+        logger.info("allowed in a session: %s", scope)
+
+    def verdict(self, session: str, question: Question) -> Verdict:
+        """What is decided of a call before anybody is asked."""
+        return decide(question, self.policy.tool_rules, self.scopes(session))
+
+    def scopes(self, session: str) -> frozenset[str]:
+        """All that was granted: in the session and in the workspace."""
+        return frozenset((*self.grants(session), *self.standing.scopes))
+
+    async def keep(self, session: str, question: Question, decision: Decision) -> None:
+        """Remember a yes for as long as the person said; log every answer."""
+        logger.info("%s: %s (%s)", decision, question.scope, question.risk)
+        scopes = question.scopes or (question.scope,)
+        if decision == "session":
+            self._granted |= {(session, scope) for scope in scopes}
+        elif decision == "always":
+            await self.standing.add(scopes)
 
     def revoke(self, session: str, scope: str) -> bool:
         """Take one grant back; False when there was none."""
@@ -102,8 +135,7 @@ class ApprovalDesk:
             del self._open[approval_id]
         if not waiting.answered.is_set():
             asker.emit(Noticed(f"Nobody answered within {self.policy.seconds:g} s: denied."))
-        if waiting.decision == "session":
-            self.grant(asker.session, question.scope)
+        await self.keep(asker.session, question, waiting.decision)
         asker.emit(ApprovalSettled(approval_id, question.call.id, waiting.decision))
         return waiting.decision
 
@@ -118,28 +150,42 @@ class TurnApprover:
 
     async def approve(self, question: Question) -> Decision:
         """The decision; raises ToolDenied, with the way to allow it, where none can be asked."""
-        rule = self._desk.policy.rules.get(question.call.name, "ask")
-        if rule == "deny":
-            raise self._refused(question, "the settings deny it", _setting(question))
-        if rule == "allow":
-            return "once"
+        verdict = self._verdict(question)
+        if verdict.decision == "deny":
+            hint = _setting(question) if question.judged is None else ""
+            raise self._refused(question, verdict.reason, hint)
+        if verdict.decision == "allow":
+            return "session" if self._granted(question) else "once"
         async with self._locks.setdefault(question.scope, anyio.Lock()):
-            if self._desk.granted(self._asker.session, question.scope):
+            if self._verdict(question).decision == "allow":
                 return "session"
             if self._asker.attended:
                 return await self._desk.ask(self._asker, question)
-        if question.call.name in self._asker.named:
+        if question.call.name in self._asker.named and question.judged is None:
             return "once"
+        raise self._refused(question, "nobody can be asked here", self._way(question))
+
+    def _granted(self, question: Question) -> bool:
+        return is_covered(question, self._desk.scopes(self._asker.session))
+
+    def _verdict(self, question: Question) -> Verdict:
+        return self._desk.verdict(self._asker.session, question)
+
+    def _way(self, question: Question) -> str:
+        """What lets the call run where nobody can be asked."""
+        name = question.tool or question.call.name
+        if question.judged is not None:
+            return f"allow it beforehand: `/allow {question.scope}`"
         hint = f"name it in the question: --tools {question.call.name}"
-        if question.call.name in self._desk.policy.rules:
-            hint = f"{hint}, or {_setting(question)}"
-        raise self._refused(question, "nobody can be asked here", hint)
+        return f"{hint}, or {_setting(question)}" if name in self._desk.policy.rules else hint
 
     def _refused(self, question: Question, why: str, hint: str) -> ToolDenied:
         what = f"{question.call.name!r} was denied: {why}"
-        self._asker.emit(Noticed(f"{what}. To allow it, {hint}."))
+        self._asker.emit(Noticed(f"{what}. To allow it, {hint}." if hint else f"{what}."))
         return ToolDenied(what, hint="go on without it")
 
 
 def _setting(question: Question) -> str:
-    return f'set tools.{question.call.name} to "allow" in .octo/config.json'
+    name = question.tool or question.call.name
+    key = "tools.python" if name == "python" else f"tools.rules.{name}"
+    return f'set {key} to "allow" in .octo/config.json'

@@ -79,13 +79,15 @@ def calls(*made: ToolCall, text: str = "", usage: Usage = Usage(requests=1)) -> 
 
 
 class ScriptedApprover:
-    """Gives the decisions it was made with, in turn, the last one for ever."""
+    """Gives the decisions it was made with, in turn, the last one for ever, where one is asked."""
 
     def __init__(self, *decisions: Decision) -> None:
         self.questions: list[Question] = []
         self._decisions = list(decisions)
 
     async def approve(self, question: Question) -> Decision:
+        if not question.asks:
+            return "once"
         self.questions.append(question)
         await anyio.lowlevel.checkpoint()
         return self._decisions.pop(0) if len(self._decisions) > 1 else self._decisions[0]

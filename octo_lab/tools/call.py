@@ -14,6 +14,7 @@ from octo_lab.core.errors import ToolDenied, ToolFailed
 from octo_lab.core.messages import CallOutcome, Media, ToolCall
 from octo_lab.core.text import clean, first_line, head_and_tail
 from octo_lab.tools.arguments import read_arguments
+from octo_lab.tools.decision import question_of
 from octo_lab.tools.policy import get_approval
 from octo_lab.tools.tool import Approver, Tool, ToolContext, ToolResult
 
@@ -72,7 +73,7 @@ async def _run(
     if not tool.offered_to(ctx.channel):
         raise ToolDenied(f"{tool.name!r} may not run for a turn from {ctx.channel!r}")
     args = tool.parse(read_arguments(call, bounds.arguments))
-    await get_approval(tool, call, args, approver)
+    await get_approval(question_of(tool, call, args, ctx.workspace), approver)
     started()
     return await _within_timeout(tool, ctx, args)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
 from octo_lab.core.errors import ToolDenied
-from octo_lab.core.messages import ToolCall
 from octo_lab.tools.tool import Approver, Question, Tool
 
 
@@ -52,13 +50,10 @@ def _matches(tool: Tool, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
-async def get_approval(tool: Tool, call: ToolCall, args: Any, approver: Approver) -> None:
-    """Ask before a tool that ``asks`` runs; raises ToolDenied when the answer is no."""
-    if not tool.asks:
-        return
-    question = Question(call=call, scope=tool.name, detail=tool.detail(args), risk=tool.risk)
+async def get_approval(question: Question, approver: Approver) -> None:
+    """Have the call decided before it runs; raises ToolDenied when the answer is no."""
     if await approver.approve(question) == "deny":
         raise ToolDenied(
-            f"The use of {tool.name!r} was denied",
+            f"The use of {question.call.name!r} was denied",
             hint="do not try it again in this turn; go on without it, or say what you need",
         )

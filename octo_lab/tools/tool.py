@@ -12,6 +12,7 @@ from octo_lab.core.messages import Media, ToolCall, ToolSpec
 from octo_lab.security.paths import Root
 from octo_lab.security.taint import Taint
 from octo_lab.tools.changes import Changes
+from octo_lab.tools.verdict import Verdict
 
 Risk = Literal["read", "write", "execute", "network"]
 """What a tool may do: look, change files, run programs, reach other machines."""
@@ -30,12 +31,25 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a person is asked before a call runs. A grant for the session covers ``scope``."""
+    """What must be decided before a call runs. A grant covers ``scope``.
+
+    ``tool`` is the tool's own name, its group in ``group``; '' where only the call's name is
+    known. ``scopes`` are the parts of ``scope``, each of which must be granted (none: it is one).
+    ``judged`` says what the arguments mean: a grant or a person may overrule its ``ask``, the
+    settings may not, and nobody its ``deny``. ``asks``: a person is asked where nothing else
+    decides. ``hosts`` are those that the call would reach.
+    """
 
     call: ToolCall
     scope: str
     detail: str
     risk: str
+    tool: str = ""
+    group: str = ""
+    scopes: tuple[str, ...] = ()
+    judged: Verdict | None = None
+    asks: bool = True
+    hosts: tuple[str, ...] = ()
 
 
 class Approver(Protocol):
@@ -78,7 +92,9 @@ class Tool:
     offered nor run. ``asks``: a person approves the first use in a session; ``detail`` says in
     words what would run. ``timeout`` is in seconds. ``output`` is how many characters of a result
     are kept, if not what the turn allows: for a tool that bounds its results itself. ``hosts``
-    are those that a call would reach, as far as its arguments tell.
+    are those that a call would reach, as far as its arguments tell. ``judge`` says what the
+    arguments mean for the policy, in a workspace; ``scopes`` what a standing yes for them covers,
+    if not the whole tool. ``own_name`` is the tool's name where a model sees another.
     """
 
     name: str
@@ -95,6 +111,9 @@ class Tool:
     timeout: float = 120.0
     output: int | None = None
     hosts: Callable[[Any], Sequence[str]] | None = None
+    judge: Callable[[Any, Path], Verdict] | None = None
+    scopes: Callable[[Any, Path], Sequence[str]] | None = None
+    own_name: str = ""
 
     @property
     def spec(self) -> ToolSpec:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from octo_lab.core.errors import ToolFailed
-from octo_lab.tools.builtin.shell import CHANNELS, NETWORK, shell_argv
+from octo_lab.tools.builtin.shell import CHANNELS, NETWORK, place_of, shell_argv
+from octo_lab.tools.command_policy.families import families
+from octo_lab.tools.command_policy.judge import judge_command
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.sandbox.programs import Program, Programs
 from octo_lab.tools.tool import Tool, ToolContext
+from octo_lab.tools.verdict import Verdict
 
 _FIRST_SECONDS = 1.0
 _DESCRIPTION = (
@@ -94,6 +98,24 @@ def _detail(args: ExecSessionArgs) -> str:
     return f"{args.action} {args.name}".rstrip()
 
 
+def _judge(powers: Powers, args: ExecSessionArgs, workspace: Path) -> Verdict:
+    match args.action:
+        case "start":
+            return judge_command(args.command, place_of(powers, workspace))
+        case "write":
+            return Verdict("ask", f"it types into {args.name!r}, which runs")
+    return Verdict("allow", "it looks at programs that were allowed")
+
+
+def _scopes(powers: Powers, args: ExecSessionArgs, workspace: Path) -> tuple[str, ...]:
+    match args.action:
+        case "start":
+            return families(args.command, place_of(powers, workspace))
+        case "write":
+            return (f"write {args.name}",)
+    return (args.action,)
+
+
 def tool(powers: Powers) -> Tool:
     made = model_tool(
         partial(exec_session, powers),
@@ -105,5 +127,7 @@ def tool(powers: Powers) -> Tool:
         channels=CHANNELS,
         asks=True,
         detail=_detail,
+        judge=partial(_judge, powers),
+        scopes=partial(_scopes, powers),
     )
     return replace(made, description=f"{_DESCRIPTION} {NETWORK[powers.network]}")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from octo_lab.tools.command_policy.families import families
+from octo_lab.tools.command_policy.judge import judge_command
+from octo_lab.tools.command_policy.place import Place
 from octo_lab.tools.exec_env import Executed, Execution
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.powers import Powers
@@ -69,6 +73,12 @@ def shown(ran: Executed) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def place_of(powers: Powers, workspace: Path) -> Place:
+    """Where commands run, for the command policy: a sandbox without network is walls enough."""
+    home = powers.environ.get("HOME") or str(workspace)
+    return Place(workspace=str(workspace), home=home, walls=not powers.network)
+
+
 def tool(powers: Powers) -> Tool:
     made = model_tool(
         partial(shell, powers),
@@ -80,6 +90,8 @@ def tool(powers: Powers) -> Tool:
         channels=CHANNELS,
         asks=True,
         detail=lambda args: args.command,
+        judge=lambda args, workspace: judge_command(args.command, place_of(powers, workspace)),
+        scopes=lambda args, workspace: families(args.command, place_of(powers, workspace)),
         timeout=LONGEST + _GRACE,
         output=_OUTPUT + 2000,
     )
