@@ -7,7 +7,7 @@ from pathlib import Path
 
 from octo_lab.config.settings import LocalSettings, ModelSettings, ProviderSettings, Settings
 from octo_lab.llm.http import ModelHttp
-from octo_lab.llm.local.policy import LocalPolicy
+from octo_lab.llm.local.policy import LocalPolicy, expanded
 from octo_lab.llm.resilience.plan import RoutingPlan
 from octo_lab.llm.secret import Secret
 from octo_lab.llm.setup import ModelFacts, ModelSetup, ProviderFacts
@@ -64,14 +64,14 @@ def _routing(settings: Settings, workspace: Path) -> RoutingPlan:
 
 
 def _path(path: str | None, workspace: Path) -> Path | None:
-    return workspace / Path(path).expanduser() if path else None
+    return workspace / expanded(path) if path else None
 
 
 def _provider(settings: ProviderSettings) -> ProviderFacts:
-    key = settings.api_key
+    key = settings.api_key.get_secret_value().strip() if settings.api_key else ""
     return ProviderFacts(
-        base_url=settings.base_url,
-        api_key=Secret(key.get_secret_value()) if key else None,
+        base_url=settings.base_url.strip(),
+        api_key=Secret(key) if key else None,
         default_model=settings.default_model,
     )
 

@@ -170,7 +170,7 @@ class ModelHttp:
         Raises the typed error of an answer other than 2xx, Unavailable or StreamCut when the
         transport fails, also while the body is read inside the context.
         """
-        _check_port(call)
+        check_address(call.provider, call.url)
         pool = await self._pool(call.url)
         pool.streams += 1
         begun = False
@@ -350,7 +350,7 @@ def _translate(
 ) -> OctoError:
     where = _where(call.url)
     if isinstance(exc, httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return _no_address(call)
+        return _no_address(call.provider, call.url)
     if isinstance(exc, httpx.ReadTimeout):
         return TimedOut(f"{call.provider!r} sent nothing for {timeouts.read:g} s", hint="try again")
     if isinstance(exc, httpx.ConnectTimeout):
@@ -366,17 +366,20 @@ def _translate(
     return kind(f"{call.provider!r} cannot be reached at {where!r}: {reason}", hint=hint)
 
 
-def _check_port(call: HttpCall) -> None:
-    """Only the socket would notice, and not with an error of httpx."""
+def check_address(provider: str, url: str) -> None:
+    """Raises ConfigError for what is no web address; not all of it would httpx notice."""
     try:
-        urlsplit(call.url).port  # noqa: B018 - reading it is the check
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
-        raise _no_address(call) from None
+        raise _no_address(provider, url) from None
+    if not usable or not parts.netloc.isprintable() or " " in parts.netloc:
+        raise _no_address(provider, url)
 
 
-def _no_address(call: HttpCall) -> ConfigError:
+def _no_address(provider: str, url: str) -> ConfigError:
     return ConfigError(
-        f"The base URL of {call.provider!r} is no web address: {_where(call.url)!r}",
+        f"The base URL of {provider!r} is no web address: {_where(url)!r}",
         hint="it looks like http://host:port/v1",
     )
 

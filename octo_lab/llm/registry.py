@@ -14,7 +14,7 @@ from octo_lab.core.errors import ConfigError, UsageError
 from octo_lab.core.registry import Registry
 from octo_lab.llm.cassette import CassetteHeader
 from octo_lab.llm.entry import ProviderEntry
-from octo_lab.llm.http import ModelHttp
+from octo_lab.llm.http import ModelHttp, check_address
 from octo_lab.llm.metering.cost import Priced
 from octo_lab.llm.metering.pricing import PRICES
 from octo_lab.llm.provider import Provider
@@ -212,6 +212,11 @@ def _configured(setup: ModelSetup, registry: Registry[ProviderEntry]) -> Iterato
     for name, facts in setup.providers.items():
         if name.lower() in known:
             continue
+        if not name.strip() or "/" in name or not name.isprintable():
+            raise ConfigError(
+                f"No provider can be called {name!r}",
+                hint=f"rename providers.{name}: a slash ends a provider's name",
+            )
         if not facts.base_url:
             raise ConfigError(
                 f"The configured provider {name!r} is unknown and has no base_url",
@@ -289,6 +294,9 @@ def _choice(
             f"No key for {entry.name!r}",
             hint=f"set {variable}providers.{entry.name}.api_key in the config",
         )
+    base_url = (own or entry.base_url).rstrip("/")
+    if base_url:
+        check_address(entry.name, base_url)
     model = model or facts.default_model or entry.default_model
     if entry.name == local.NAME:
         model = model or setup.local.model
@@ -296,7 +304,7 @@ def _choice(
         name=entry.name,
         model=model,
         http=setup.http,
-        base_url=(own or entry.base_url).rstrip("/"),
+        base_url=base_url,
         api_key=key,
         local=setup.local,
     )

@@ -7,7 +7,8 @@ from octo_lab.config.settings import Settings
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.local.policy import LocalPolicy
 from octo_lab.llm.resilience.plan import RoutingPlan
-from octo_lab.llm.setup import ModelFacts, ModelSetup
+from octo_lab.llm.secret import Secret
+from octo_lab.llm.setup import ModelFacts, ModelSetup, ProviderFacts
 
 WORKSPACE = Path("/lab")
 
@@ -55,6 +56,23 @@ def test_paths_are_relative_to_the_workspace() -> None:
         catalog=WORKSPACE / "models.json",
     )
     assert made.local == LocalPolicy(detect=False, model="/lab/small.gguf", threads=2)
+
+
+def test_a_home_of_nobody_is_a_name_like_any_other() -> None:
+    assert setup(local={"model": "~nobody-here/x.gguf"}).local.model == "/lab/~nobody-here/x.gguf"
+
+
+def test_blanks_round_a_key_and_an_address_are_no_part_of_them() -> None:
+    made = setup(
+        providers={
+            "openai": {"api_key": " sk-1\n", "base_url": " http://h/v1 "},
+            "groq": {"api_key": "  "},
+        }
+    )
+    assert made.providers == {
+        "openai": ProviderFacts(api_key=Secret("sk-1"), base_url="http://h/v1"),
+        "groq": ProviderFacts(),
+    }
 
 
 def test_servers_of_this_machine_are_looked_for_unless_switched_off() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -135,6 +136,27 @@ def test_a_mistake_is_one_line_with_the_next_step(
 def test_a_configured_provider_without_url_is_named() -> None:
     with pytest.raises(ConfigError, match="'lab' is unknown and has no base_url"):
         resolve("openai", lab=ProviderFacts(default_model="x"))
+
+
+def resolve_with(provider: str, base_url: str) -> ModelChoice:
+    providers = {provider: ProviderFacts(base_url=base_url)}
+    setup = ModelSetup(http=HTTP, providers=providers)
+    return resolve_model(f"{provider}/m", setup, builtin_providers())
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "a\0"])
+def test_a_name_that_cannot_be_written_before_a_model_is_no_providers(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^No provider can be called {re.escape(repr(name))}"):
+        resolve_with(name, "http://h/v1")
+
+
+@pytest.mark.parametrize("provider", ["lab", "openai"])
+@pytest.mark.parametrize(
+    "url", ["h:1/v1", "ftp://h/v1", "http://", "http://[::1/v1", "http://h:99999", "http://h x/v1"]
+)
+def test_a_base_url_that_is_no_web_address_is_told_at_once(provider: str, url: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^The base URL of '{provider}' is no web address: "):
+        resolve_with(provider, url)
 
 
 def test_an_outside_entry_is_a_provider_like_any_other() -> None:

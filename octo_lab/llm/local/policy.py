@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 ServerKind = Literal["ollama", "lmstudio", "llamacpp"]
@@ -27,3 +28,11 @@ class LocalPolicy:
     model: str = ""
     threads: int | None = None
     context: int = 8192
+
+
+def expanded(path: str) -> Path:
+    """The path with the home that ``~`` means; a ``~name`` of nobody is a name like any other."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)

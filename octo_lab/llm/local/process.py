@@ -23,7 +23,7 @@ import psutil
 
 from octo_lab.core.errors import ConfigError, OctoError, ProviderError
 from octo_lab.llm.local.gguf import GgufFile, read_gguf
-from octo_lab.llm.local.policy import LocalPolicy
+from octo_lab.llm.local.policy import LocalPolicy, expanded
 from octo_lab.llm.secret import Secret
 
 LOAD_SECONDS = 300.0
@@ -53,7 +53,7 @@ def read_spec(
     if not path:
         hint = "name a GGUF file: local.model in the config, or `local/PATH` as a model's name"
         raise ConfigError("No local model is configured", hint=hint)
-    file = read_gguf(Path(path).expanduser())
+    file = read_gguf(expanded(path))
     if find("xllamacpp") is None:
         raise ConfigError(
             "Local models need llama.cpp, which is not installed",
