@@ -282,9 +282,9 @@ async def _plugins() -> tuple[Tool, ...]:
 async def _configured(setup: Setup, http: ModelHttp) -> ConfiguredModels:
     loaded = await anyio.to_thread.run_sync(plugin_providers, BUILTIN)
     for problem in loaded.problems:
-        logger.warning("%s", problem)
+        logger.warning("%s", problem.line)
     providers = Registry("provider", (*BUILTIN, *loaded.providers))
-    return ConfiguredModels(_model_setup(setup, http), providers)
+    return ConfiguredModels(_model_setup(setup, http), providers, problems=loaded.problems)
 
 
 def _model_setup(setup: Setup, http: ModelHttp) -> ModelSetup:

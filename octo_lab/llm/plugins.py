@@ -14,12 +14,20 @@ GROUP = "octo_lab.providers"
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class PluginProblem:
+    """Why what a plugin gives cannot be used, in one line."""
+
+    plugin: str
+    line: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedProviders:
-    """What the plugins gave, and one line for each that could not be used."""
+    """What the plugins gave, and what of it could not be used."""
 
     providers: tuple[ProviderEntry, ...]
-    problems: tuple[str, ...]
+    problems: tuple[PluginProblem, ...]
 
 
 def plugin_providers(
@@ -32,16 +40,17 @@ def plugin_providers(
     """
     taken = {name for entry in builtin for name in entry.names}
     providers: list[ProviderEntry] = []
-    problems: list[str] = []
+    problems: list[PluginProblem] = []
     for entry in entry_points(group=GROUP) if entries is None else entries:
         loaded = _load(entry)
         if isinstance(loaded, str):
-            problems.append(loaded)
+            problems.append(PluginProblem(entry.name, loaded))
             continue
         for provider in loaded:
             clash = sorted(taken.intersection(provider.names))
             if clash:
-                problems.append(_left_out(provider, entry.name, clash[0]))
+                line = _left_out(provider, entry.name, clash[0])
+                problems.append(PluginProblem(entry.name, line))
                 continue
             taken.update(provider.names)
             providers.append(provider)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
@@ -16,6 +16,7 @@ from octo_lab.llm.local.choosing import found_note, with_found
 from octo_lab.llm.local.loopback import Loopback
 from octo_lab.llm.model_lists import PATIENCE, ModelLists, NamesModels, pick
 from octo_lab.llm.origins import connection
+from octo_lab.llm.plugins import PluginProblem
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.providers import offline
@@ -147,15 +148,21 @@ class OneModel:
 
 
 class ConfiguredModels:
-    """The models of the registry as the settings and variables connect them."""
+    """The models of the registry as the settings and variables connect them.
+
+    ``problems`` are of plugins whose providers are missing: the list of providers tells them.
+    """
 
     def __init__(
         self,
         setup: ModelSetup,
         registry: Registry[ProviderEntry],
         loopback: Loopback | None = None,
+        *,
+        problems: Sequence[PluginProblem] = (),
     ) -> None:
         self._setup = setup
+        self._problems = tuple(problems)
         self._registry = registry
         self._tape: ModelChoice | None = None
         self._opened: dict[ProviderConfig, Provider] = {}
@@ -238,7 +245,8 @@ class ConfiguredModels:
     async def providers(self, patience: float) -> tuple[ProviderInfo, ...]:
         if patience > 0:
             await self._loopback.servers(self._setup.local, self._setup.http, anew=True)
-        return await survey(self._known, self._registry, self._lists, patience)
+        found = await survey(self._known, self._registry, self._lists, patience)
+        return (*found, *map(_broken, self._problems))
 
     async def routing(self) -> Routing:
         if self._setup.routing.fallbacks and not self._shares.used:
@@ -305,3 +313,7 @@ class ConfiguredModels:
                 found = NamesModels(found, choice.entry, choice.config, self._lists)
             self._opened[choice.config] = found
         return found
+
+
+def _broken(problem: PluginProblem) -> ProviderInfo:
+    return ProviderInfo(name=problem.plugin, state="not connected", note=problem.line)

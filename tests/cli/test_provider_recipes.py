@@ -77,3 +77,12 @@ def test_a_program_asks_a_model(octo: Octo) -> None:
             timeout=60,
         )
     assert (done.stdout, done.stderr, done.returncode) == ("Hello!\n", "", 0)
+
+
+def test_a_package_that_cannot_be_used_is_listed_with_why(octo: Octo, packages: Path) -> None:
+    install(packages, "raise RuntimeError('boom')\n")
+    broken = Octo(folder=octo.folder, env={"PYTHONPATH": str(packages)})("providers")
+    assert broken.code == 0
+    assert "lab         The provider plugin 'lab' could not be loaded: RuntimeError: boom" in (
+        broken.out
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from octo_lab.llm.plugins import GROUP, plugin_providers
+from octo_lab.llm.plugins import GROUP, PluginProblem, plugin_providers
 from octo_lab.llm.registry import BUILTIN
 
 MODULE = """
@@ -51,7 +51,7 @@ def test_an_outsiders_providers_are_loaded_in_order(plugin: str) -> None:
 )
 def test_what_cannot_be_used_is_said_in_one_line(plugin: str, name: str, problem: str) -> None:
     loaded = plugin_providers(BUILTIN, [point(plugin, "ONE"), point(plugin, name)])
-    assert loaded.problems == (problem,)
+    assert loaded.problems == (PluginProblem(name.lower(), problem),)
     assert loaded.providers[0].name == "one"
 
 
@@ -61,5 +61,5 @@ def test_a_broken_plugin_is_reported_and_the_others_work(
     with caplog.at_level(logging.WARNING):
         loaded = plugin_providers(BUILTIN, [point(plugin, "GONE"), point(plugin, "ONE")])
     assert [one.name for one in loaded.providers] == ["one"]
-    assert "'gone' could not be loaded: AttributeError" in loaded.problems[0]
+    assert "'gone' could not be loaded: AttributeError" in loaded.problems[0].line
     assert "Provider plugin 'gone'" in caplog.text
