@@ -44,7 +44,8 @@ class Message:
 
     ``tool_calls`` belong to an assistant message; ``tool_call_id``, ``tool_name``,
     ``outcome``, ``seconds`` and ``diff`` to a tool message, which answers exactly one call. The
-    diff is what the call changed in files, for people; no model is sent it.
+    diff is what the call changed in files, for people; no model is sent it. ``origin`` says
+    whose words it holds, if a stranger's: the tool and where it got them from.
     """
 
     role: Role
@@ -57,6 +58,7 @@ class Message:
     outcome: CallOutcome = "ok"
     seconds: float | None = None
     diff: str = field(default="", repr=False)
+    origin: str = ""
     provider_state: ProviderState | None = None
 
 

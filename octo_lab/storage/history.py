@@ -22,7 +22,8 @@ class TurnRow:
     """One turn. ``parent`` is the turn it follows; ``partial`` matters only while it runs.
 
     ``left_behind`` is known only of a turn just begun: how many later turns of other cells left
-    the session with the one that it replaces.
+    the session with the one that it replaces. ``taint`` says what private data its conversation
+    had seen by its end.
     """
 
     id: str
@@ -43,6 +44,7 @@ class TurnRow:
     ended_at: datetime | None = None
     owner: str
     left_behind: int = 0
+    taint: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,4 +138,5 @@ def _turn_of(row: Row[Any]) -> TurnRow:
         started_at=row.started_at,
         ended_at=row.ended_at,
         owner=row.owner,
+        taint=tuple(row.taint.splitlines()),
     )

@@ -60,6 +60,7 @@ def _row(db: Connection, turn_id: str, message: Message, now: datetime) -> dict[
         "outcome": message.outcome,
         "seconds": message.seconds,
         "diff": message.diff,
+        "origin": message.origin,
         "provider_state": _state_text(message.provider_state),
         "created_at": now,
     }
@@ -77,12 +78,14 @@ COLUMNS = (
     table.c.seconds,
     table.c.provider_state,
     table.c.diff,
+    table.c.origin,
 )
 
 
 def message_of(db: Connection, values: Sequence[Any]) -> Message:
     """The message whose ``COLUMNS`` these are; taken by position, half the cost of by name."""
-    role, content, reasoning, media, calls, call_id, tool, outcome, seconds, state, diff = values
+    role, content, reasoning, media, calls, call_id, tool, outcome, seconds, state, *more = values
+    diff, origin = more
     return Message(
         role=role,
         content=content,
@@ -94,6 +97,7 @@ def message_of(db: Connection, values: Sequence[Any]) -> Message:
         outcome=outcome,
         seconds=seconds,
         diff=diff,
+        origin=origin,
         provider_state=_state(state) if state else None,
     )
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from octo_lab.storage.columns import Instant, Words
 
-REVISION = "0003"
+REVISION = "0004"
 
 metadata = MetaData()
 Id = String(64)
@@ -55,6 +55,7 @@ turns = Table(
     Column("reasoning_tokens", BigInteger, nullable=False, server_default="0"),
     Column("priced", BigInteger, nullable=False, server_default="0"),
     Column("cost", Float(53), nullable=False, server_default="0"),
+    Column("taint", Words, nullable=False, server_default=""),
 )
 messages = Table(
     "messages",
@@ -73,6 +74,7 @@ messages = Table(
     Column("provider_state", Words, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("diff", Words, nullable=False, server_default=""),
+    Column("origin", Words, nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
 

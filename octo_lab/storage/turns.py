@@ -234,6 +234,17 @@ def save_partial(db: Connection, turn_id: str, owner: str, text: str) -> None:
         raise _moved(turn_id)
 
 
+_TAINTED = update(turns).where(*_MINE).values(taint=bindparam("reasons"))
+
+
+def taint_turn(db: Connection, turn_id: str, owner: str, reasons: Sequence[str]) -> None:
+    """Private data was seen; ``reasons`` are all there are, a line each. Raises SessionMoved."""
+    lines = "\n".join(" ".join(reason.split()) for reason in reasons)
+    values = {"turn": turn_id, "holder": owner, "reasons": lines}
+    if not db.execute(_TAINTED, values).rowcount:
+        raise _moved(turn_id)
+
+
 _ANSWERED_BY = (
     update(turns).where(*_MINE).values(provider=bindparam("vendor"), model=bindparam("name"))
 )
