@@ -12,7 +12,9 @@ from octo_lab.security.net.allowed import read_allowed
 from octo_lab.security.net.client import GuardedClient
 from octo_lab.security.net.dial import Dialer, read_proxy
 from octo_lab.security.net.guard import Guard
+from octo_lab.tools.exec_env import ExecEnvironment
 from octo_lab.tools.powers import Powers
+from octo_lab.tools.sandbox.container import ContainerExec
 from octo_lab.tools.sandbox.local import Home, LocalExec
 from octo_lab.tools.sandbox.policy import MIB, Bounds, SandboxPolicy
 from octo_lab.tools.sandbox.programs import Programs
@@ -24,7 +26,7 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
 
     Raises ConfigError.
     """
-    environment, dialer = LocalExec(home), dialer_of(settings.network)
+    environment, dialer = _environment(home, settings.sandbox), dialer_of(settings.network)
     async with stage() as tasks:
         yield Powers(
             exec=environment,
@@ -36,8 +38,19 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
                 "web_fetch": settings.web_fetch.model_dump(),
             },
             programs=Programs(environment, tasks),
-            network=home.policy.network or home.policy.mode == "none",
+            network=_has_network(settings.sandbox),
         )
+
+
+def _environment(home: Home, settings: SandboxSettings) -> ExecEnvironment:
+    if settings.container:
+        return ContainerExec(settings.container, home.environ)
+    return LocalExec(home)
+
+
+def _has_network(settings: SandboxSettings) -> bool:
+    """As far as it is known before a command has run; a container has its own."""
+    return settings.network or settings.mode == "none" or bool(settings.container)
 
 
 def dialer_of(settings: NetworkSettings) -> Dialer:

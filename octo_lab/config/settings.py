@@ -10,6 +10,7 @@ VERSION = 1
 
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Rule = Literal["ask", "allow", "deny"]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -71,12 +72,40 @@ class LimitSettings(_Part):
     seconds: Seconds = 600.0
 
 
+class ChannelToolSettings(_Part):
+    """What a channel is offered: by who speaks there, and tools or groups more or less."""
+
+    origin: Literal["owner", "known", "stranger"] = "known"
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class ToolProfileSettings(_Part):
+    """How a provider or model is shown the tools: order, other names, some more, some less."""
+
+    prefer: tuple[str, ...] = ()
+    demote: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    aliases: dict[str, Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]] = {}
+
+
 class ToolSettings(_Part):
-    """Which tools are offered, by name pattern; whether ``python`` asks before its first use."""
+    """Which tools are offered, by name pattern or ``group:NAME``, and what runs unasked.
+
+    ``rules`` by name or pattern and ``risks`` by class of risk say what is decided of a call;
+    ``hosts`` may be reached unasked. ``approval_seconds`` are those that a person has to answer.
+    """
 
     allow: tuple[str, ...] = ("*",)
     deny: tuple[str, ...] = ()
-    python: Literal["ask", "allow", "deny"] = "ask"
+    python: Rule = "ask"
+    rules: dict[str, Rule] = {}
+    risks: dict[Literal["read", "write", "execute", "network"], Rule] = {}
+    hosts: tuple[str, ...] = ()
+    channels: dict[str, ChannelToolSettings] = {}
+    models: dict[str, ToolProfileSettings] = {}
+    approval_seconds: Seconds = 300.0
     timeout: Seconds = 120.0
 
 
@@ -85,7 +114,7 @@ class SandboxSettings(_Part):
 
     ``memory`` and ``file_size`` are in MB, ``readable`` are folders that commands may read,
     ``environ`` names (or patterns) of variables they get although they look secret. ``image``,
-    ``mounts`` and ``cpus`` are Docker's.
+    ``mounts`` and ``cpus`` are Docker's. ``container``: commands run in this running container.
     """
 
     mode: Literal["auto", "bwrap", "docker", "macos", "landlock", "none"] = "auto"
@@ -98,6 +127,7 @@ class SandboxSettings(_Part):
     environ: tuple[str, ...] = ()
     image: Annotated[str, Field(min_length=1, pattern=r"^[\w][\w./:@-]*$")] = "python:3.12-slim"
     mounts: Literal["none", "ro", "rw"] = "rw"
+    container: Annotated[str, Field(pattern=r"^([\w][\w.-]*)?$")] = ""
 
 
 class NetworkSettings(_Part):

@@ -103,7 +103,7 @@ def make_groups(bounds: Bounds, places: Iterable[Place]) -> Groups:
     for place in places:
         if held.issuperset(place.controllers):
             continue
-        folder = place.folder / f"octo-{uuid4().hex[:12]}"
+        folder = place.folder / f"octo-{os.getpid()}-{uuid4().hex[:12]}"
         bounded = _make(folder, _settings(bounds, place))
         if bounded:
             folders.append(folder)

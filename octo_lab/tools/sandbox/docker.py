@@ -26,24 +26,9 @@ def docker_run(job: Job, *, image: str, mounts: Mounts = "rw", user: str = "") -
     ]
 
 
-def docker_keep(job: Job, *, image: str, mounts: Mounts = "rw", user: str = "") -> list[str]:
-    """A container that waits for ``docker exec``; whoever starts it removes it."""
-    return [
-        *("docker", "run", "--detach", "--rm", "--init", "--name", job.name),
-        *_walls(job.bounds, network=job.network),
-        *(("--user", user) if user else ()),
-        *_mounts(job, mounts),
-        *("--workdir", WORK, "--entrypoint", "sleep", image, "infinity"),
-    ]
-
-
-def docker_exec(job: Job) -> list[str]:
-    """One command in the container named so."""
-    return [
-        *("docker", "exec", "--interactive", "--workdir", _inside(job.folder)),
-        *_variables(job.environ),
-        *(job.name, *job.argv),
-    ]
+def docker_exec(container: str, argv: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """One command in a container that runs already; only names of variables are given."""
+    return ["docker", "exec", "--interactive", *_variables(environ), container, *argv]
 
 
 def docker_remove(name: str) -> list[str]:

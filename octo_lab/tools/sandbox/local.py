@@ -14,13 +14,13 @@ from pathlib import Path
 from uuid import uuid4
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 
 from octo_lab.core.errors import ToolFailed
 from octo_lab.security.env import clean_environ, without_blocked
 from octo_lab.security.paths import Enclosure
 from octo_lab.tools.exec_env import Executed, Execution
+from octo_lab.tools.sandbox.attended import AT_ONCE, attended
 from octo_lab.tools.sandbox.bwrap import HOME, bwrap_argv
 from octo_lab.tools.sandbox.cgroup import Groups, find_places, make_groups, own_groups
 from octo_lab.tools.sandbox.choice import Choice, choose
@@ -28,7 +28,6 @@ from octo_lab.tools.sandbox.docker import docker_remove, docker_run, docker_user
 from octo_lab.tools.sandbox.endings import MARK
 from octo_lab.tools.sandbox.landlock import landlock_argv
 from octo_lab.tools.sandbox.launch import launch_argv
-from octo_lab.tools.sandbox.lines import NewestLines
 from octo_lab.tools.sandbox.macos import macos_argv
 from octo_lab.tools.sandbox.own_folder import keep_out
 from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
@@ -36,9 +35,7 @@ from octo_lab.tools.sandbox.process import Start, run_process
 from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight
 from octo_lab.tools.sandbox.stop import Stop
 
-AT_ONCE = 32
 _LARGEST = 10_000_000
-_REPORT_SECONDS = 0.25
 _QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 _SOCKETS = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 
@@ -78,12 +75,7 @@ class LocalExec:
     async def exec(self, execution: Execution) -> Executed:
         choice = await self.choice()
         notes = self._warnings(choice, execution.report)
-        stop, lines = Stop(), NewestLines()
-        try:
-            ran = await self._attended(execution, stop, lines, partial(self._run, choice))
-        finally:
-            stop.close()
-        await anyio.lowlevel.checkpoint_if_cancelled()
+        ran = await attended(partial(self._run, choice), execution, self._slots)
         return replace(ran, notes=(*notes, *ran.notes))
 
     async def read_file(self, path: str) -> bytes:
@@ -121,31 +113,7 @@ class LocalExec:
             report(warning)
         return (warning,)
 
-    async def _attended(
-        self,
-        execution: Execution,
-        stop: Stop,
-        lines: NewestLines,
-        run: Callable[[Execution, Stop, NewestLines], Executed],
-    ) -> Executed:
-        """Run in a thread; a cancelled caller waits until the thread has ended the program."""
-        failure: Exception | None = None
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_attend, stop, lines, execution.report)
-            try:
-                ran = await anyio.to_thread.run_sync(
-                    run, execution, stop, lines, limiter=self._slots
-                )
-            except Exception as exc:  # noqa: BLE001 - raised below, where no group wraps it
-                failure = exc
-            tasks.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        return ran
-
-    def _run(
-        self, choice: Choice, execution: Execution, stop: Stop, lines: NewestLines
-    ) -> Executed:
+    def _run(self, choice: Choice, execution: Execution, stop: Stop) -> Executed:
         if execution.folder != ".":
             self._files.list_dir(execution.folder)
         sight = find_sight(
@@ -156,9 +124,8 @@ class LocalExec:
         )
         with ExitStack() as after:
             start = self._start(choice, execution, sight, after)
-            listeners = [lines.add, *([execution.listen] if execution.listen else [])]
             with keep_out(sight.workspace) as notes:
-                ran = run_process(replace(start, listen=partial(_tell, listeners)), stop)
+                ran = run_process(start, stop)
             return replace(ran, notes=(*ran.notes, *notes))
 
     def _start(self, choice: Choice, execution: Execution, sight: Sight, after: ExitStack) -> Start:
@@ -187,6 +154,7 @@ class LocalExec:
             timeout=execution.timeout,
             stdin=execution.stdin,
             feed=execution.feed,
+            listen=execution.listen,
             output=execution.output,
             namespace=choice.kind == "bwrap",
             groups=groups,
@@ -218,23 +186,6 @@ class LocalExec:
         if choice.kind != "none":
             told |= {"HOME": str(scratch), "TMPDIR": str(scratch)}
         return told
-
-
-async def _attend(stop: Stop, lines: NewestLines, report: Callable[[str], None] | None) -> None:
-    """Show the newest lines now and then; when this is cancelled, the program is ended."""
-    try:
-        while True:
-            await anyio.sleep(_REPORT_SECONDS)
-            if report is not None:
-                for line in lines.take():
-                    report(line)
-    finally:
-        stop.ask()
-
-
-def _tell(listeners: Sequence[Callable[[bytes], None]], data: bytes) -> None:
-    for listen in listeners:
-        listen(data)
 
 
 def _walled(choice: Choice, job: Job, scratch: Path, info: int | None) -> Sequence[str]:

@@ -1,0 +1,73 @@
+"""The whole command line of bubblewrap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from octo_lab.tools.sandbox.bwrap import ETC, FENCES, Layout, bwrap_argv, find_layout
+from octo_lab.tools.sandbox.policy import Bounds, Job
+
+LAYOUT = Layout(folders=("/usr",), links=(("/bin", "usr/bin"),), kernel=("sys", "kcore"))
+JOB = Job(
+    argv=("ls", "-l"),
+    workspace=Path("/w"),
+    folder="sub",
+    readable=(Path("/py"),),
+    hidden_folders=(Path("/w/.octo"),),
+    hidden_files=(Path("/w/.netrc"),),
+    bounds=Bounds(scratch=1000),
+)
+HEAD = [
+    *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+]
+WALLS = ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "octo"]
+SYSTEM = ["--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin"]
+REST = [
+    *("--dev", "/dev", "--proc", "/proc"),
+    *("--ro-bind", "/proc/sys", "/proc/sys", "--ro-bind", "/dev/null", "/proc/kcore"),
+    *("--size", "1000", "--tmpfs", "/tmp", "--size", "1000", "--tmpfs", "/var/tmp"),
+    *("--ro-bind", "/py", "/py", "--bind", "/w", "/w"),
+    *("--tmpfs", "/w/.octo", "--remount-ro", "/w/.octo"),
+    *("--ro-bind", "/dev/null", "/w/.netrc", "--remount-ro", "/"),
+    *("--chdir", "/w/sub", "--", "ls", "-l"),
+]
+
+
+def etc(*more: str) -> list[str]:
+    return [p for n in (*ETC, *more) for p in ("--ro-bind-try", f"/etc/{n}", f"/etc/{n}")]
+
+
+def test_nothing_is_there_but_the_system_and_the_workspace() -> None:
+    fence = ["--unshare-user", "--disable-userns"]
+
+    assert bwrap_argv(JOB, layout=LAYOUT) == [
+        *("bwrap", *fence, *HEAD, "--unshare-net", *WALLS, *SYSTEM, *etc(), *REST)
+    ]
+
+
+def test_with_a_network_names_can_be_looked_up_too() -> None:
+    argv = bwrap_argv(replace(JOB, network=True), layout=LAYOUT, fence=(), info=7)
+
+    names = ("resolv.conf", "hosts", "host.conf", "gai.conf")
+    assert argv == ["bwrap", "--info-fd", "7", *HEAD, *WALLS, *SYSTEM, *etc(*names), *REST]
+
+
+def test_no_file_of_keys_or_passwords_is_among_those_of_the_system() -> None:
+    assert not {"shadow", "gshadow", "sudoers", "ssh", "ssl", "ssl/private", "krb5.keytab"} & {*ETC}
+
+
+def test_the_strictest_fence_is_tried_first() -> None:
+    assert FENCES == (("--unshare-user", "--disable-userns"), ("--unshare-user",), ())
+
+
+def test_the_layout_tells_folders_from_links(tmp_path: Path) -> None:
+    (tmp_path / "usr").mkdir()
+    (tmp_path / "bin").symlink_to("usr/bin")
+    names = tuple(str(tmp_path / name) for name in ("usr", "bin", "lib64"))
+
+    found = find_layout(names)
+
+    assert found.folders == (names[0],)
+    assert found.links == ((names[1], "usr/bin"),)
+    assert "sys" in found.kernel

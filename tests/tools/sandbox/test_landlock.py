@@ -1,0 +1,125 @@
+"""Landlock: the whole command line, and what it takes away for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from octo_lab.tools.exec_env import Executed, Execution
+from octo_lab.tools.sandbox import landlock_exec
+from octo_lab.tools.sandbox.bwrap import ETC
+from octo_lab.tools.sandbox.landlock import landlock_argv, landlock_gaps
+from octo_lab.tools.sandbox.landlock_exec import landlock_version, rights_of
+from octo_lab.tools.sandbox.local import Home, LocalExec
+from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
+
+pytestmark = pytest.mark.anyio
+
+
+def test_what_may_be_read_and_written_goes_to_the_script() -> None:
+    job = Job(argv=("ls", "-l"), workspace=Path("/w"), readable=(Path("/py"),))
+
+    argv = landlock_argv(job, scratch=Path("/tmp/octo-1"), python="/py/python")
+
+    script = str(Path(landlock_exec.__file__))
+    assert argv[:4] == ["/py/python", "-I", "-S", script]
+    assert argv[5:] == ["ls", "-l"]
+    system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+    devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm"]
+    assert json.loads(argv[4]) == {
+        "read": [*system, *(f"/etc/{name}" for name in ETC), "/proc", "/py"],
+        "write": ["/w", "/tmp/octo-1", *(f"/dev/{name}" for name in devices)],
+        "network": False,
+    }
+
+
+def test_a_newer_version_knows_more_rights() -> None:
+    assert [rights_of(version).bit_count() for version in (1, 2, 3, 4, 5, 7)] == [
+        *(13, 14, 15, 15, 16, 16)
+    ]
+
+
+def test_an_older_version_has_more_gaps() -> None:
+    assert [len(landlock_gaps(version)) for version in (3, 4, 6)] == [4, 4, 3]
+    assert "no network is cut" in landlock_gaps(3)
+    assert "UDP and the sockets of files are not cut" in landlock_gaps(4)
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> LocalExec:
+    if landlock_version() < 4:
+        pytest.skip("no Landlock of version 4 in this kernel")
+    (tmp_path / "w").mkdir()
+    (tmp_path / "outside").write_text("canary")
+    return LocalExec(
+        Home(
+            workspace=tmp_path / "w",
+            environ={"PATH": os.defpath},
+            policy=SandboxPolicy(mode="landlock"),
+        )
+    )
+
+
+async def run(env: LocalExec, script: str) -> Executed:
+    return await env.exec(Execution(argv=("/bin/bash", "-c", script), timeout=20.0))
+
+
+async def test_only_the_workspace_and_the_system_are_read(env: LocalExec) -> None:
+    ran = await run(
+        env,
+        "echo fine > x; cat x ../outside /etc/shadow /proc/$PPID/environ;"
+        " ls ~/ /root /home; mkdir sub && mv x sub/y && ln -s /etc/shadow l; cat l sub/y",
+    )
+
+    assert ran.stdout == b"fine\nfine\n"
+    assert ran.stderr.count(b"Permission denied") >= 4
+
+
+async def test_nothing_outside_is_written(env: LocalExec, tmp_path: Path) -> None:
+    ran = await run(
+        env,
+        "for p in / /usr /etc /tmp /root /var/tmp /proc/sys/kernel/hostname ..; do"
+        " touch $p/octo-was-here 2>/dev/null && echo $p; done; echo x >> ../outside && echo wrote;"
+        " rm ../outside && echo removed; ln ../outside in && echo linked;"
+        " touch $TMPDIR/mine || echo no",
+    )
+
+    assert ran.stdout == b""
+    assert (tmp_path / "outside").read_text() == "canary"
+
+
+async def test_no_tcp_server_is_reached(env: LocalExec) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        ran = await run(env, f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]} && echo in")
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+    assert ran.stdout == b""
+    assert b"Permission denied" in ran.stderr
+
+
+async def test_the_first_command_says_that_the_walls_are_weak(env: LocalExec) -> None:
+    told: list[str] = []
+    execution = Execution(argv=("true",), report=told.append)
+
+    first, second = await env.exec(execution), await env.exec(execution)
+
+    assert len(first.notes) == 1
+    assert first.notes[0].startswith("A weak sandbox (landlock) holds here: other processes")
+    assert second.notes == ()
+    assert told == list(first.notes)
+
+
+async def test_a_program_that_is_not_there_is_named(env: LocalExec) -> None:
+    ran = await env.exec(Execution(argv=("no-such-program-at-all",)))
+
+    assert (ran.code, ran.stderr) == (1, b"no-such-program-at-all: not found\n")
+    assert sys.platform == "linux"

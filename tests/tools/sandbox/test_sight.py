@@ -1,0 +1,77 @@
+"""What commands see of this machine, and what they never do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from octo_lab.core.errors import ToolFailed
+from octo_lab.tools.sandbox.sight import Sight, find_sight
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    for name in ("home/.ssh", "home/work/.octo", "home/py", "home/data", "home/.aws"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "home" / ".netrc").touch()
+    return tmp_path / "home"
+
+
+def test_a_workspace_in_the_home_folder_shows_itself_alone(home: Path) -> None:
+    sight = find_sight(
+        home / "work",
+        private=(home / "data",),
+        readable=(home / "gone", home / "py"),
+        home=home,
+        prefixes=("/usr",),
+    )
+
+    assert sight == Sight(
+        workspace=home / "work",
+        readable=(home / "py",),
+        hidden_folders=(home / "work" / ".octo",),
+        hidden_files=(),
+    )
+
+
+def test_keys_below_what_is_shown_are_hidden(home: Path) -> None:
+    sight = find_sight(home, private=(home / "data",), home=home, prefixes=())
+
+    assert sight.hidden_folders == (home / ".ssh", home / ".aws", home / "data")
+    assert sight.hidden_files == (home / ".netrc",)
+
+
+def test_a_private_folder_behind_a_link_is_hidden_where_it_is(home: Path) -> None:
+    (home / "work" / "state").mkdir()
+    (home / "link").symlink_to(home / "work" / "state")
+    (home / "work" / ".octo").rmdir()
+    (home / "work" / ".octo").symlink_to("elsewhere")
+    (home / "work" / "elsewhere").mkdir()
+
+    sight = find_sight(home / "work", private=(home / "link",), home=home, prefixes=())
+
+    assert sight.hidden_folders == (home / "work" / "elsewhere", home / "work" / "state")
+
+
+def test_a_linked_workspace_is_the_folder_it_leads_to(home: Path) -> None:
+    (home / "here").symlink_to(home / "work")
+
+    sight = find_sight(home / "here", private=(), home=home, prefixes=())
+
+    assert sight.workspace == home / "work"
+
+
+@pytest.mark.parametrize("readable", ["/", "/etc", "/proc", "/dev", "/run"])
+def test_what_would_show_everything_is_not_shown(home: Path, readable: str) -> None:
+    sight = find_sight(
+        home / "work", private=(), readable=(Path(readable),), home=home, prefixes=("/",)
+    )
+
+    assert sight.readable == ()
+
+
+@pytest.mark.parametrize("workspace", ["/", "/etc", "/usr", "/proc", "/dev"])
+def test_no_command_runs_in_the_system_s_own_folders(home: Path, workspace: str) -> None:
+    with pytest.raises(ToolFailed, match="the whole system lies in it"):
+        find_sight(Path(workspace), private=(), home=home)
