@@ -9,10 +9,13 @@ from typing import TextIO
 
 from octo_lab.core.frames import Json, usage_json
 from octo_lab.core.mail import OutboundMessage
-from octo_lab.core.text import clean, first_line
+from octo_lab.core.text import clean, first_line, head_and_tail
 from octo_lab.core.turns import NoticeBlock, ToolBlock, TurnSnapshot
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+_COLOURS = {"+": "32", "-": "31", "@": "36"}
+_DIFF = 6_000
 
 
 def printable(text: str) -> str:
@@ -34,9 +37,11 @@ class Printer:
     def show(self, turn: TurnSnapshot) -> None:
         for index, block in enumerate(turn.blocks):
             if isinstance(block, ToolBlock):
-                self._note(f"{block.call_id}{block.state}", _tool_line(block))
+                self._note(f"{block.call_id}{block.state}", printable(_tool_line(block)))
+                if block.diff:
+                    self._note(f"{block.call_id}diff", self._diff(block.diff))
             elif isinstance(block, NoticeBlock):
-                self._note(f"{index}", f"· {block.text}")
+                self._note(f"{index}", printable(f"· {block.text}"))
         if self.stream:
             self.say(turn.text)
 
@@ -56,13 +61,23 @@ class Printer:
             self.out.write("\n")
         self.out.flush()
 
+    def _diff(self, diff: str) -> str:
+        """What a call changed in files, in colours where there are some."""
+        lines = head_and_tail(printable(diff).strip("\n"), _DIFF).split("\n")
+        if not self.side.isatty():
+            return "\n".join(f"  {line}" for line in lines)
+        colours = (_COLOURS.get(line[:1], "2") for line in lines)
+        return "\n".join(
+            f"  \x1b[{colour}m{line}\x1b[0m" for colour, line in zip(colours, lines, strict=True)
+        )
+
     def _note(self, key: str, line: str) -> None:
         if self.quiet or not line or key in self._noted:
             return
         self._noted.add(key)
         if self._printed and not self._printed.endswith("\n") and self.out.isatty():
             self.side.write("\n")
-        self.side.write(f"{printable(line)}\n")
+        self.side.write(f"{line}\n")
         self.side.flush()
 
 

@@ -24,6 +24,8 @@ from octo_lab.notebook.render_words import (
     ENDINGS,
     STATE_SIGNS,
     code_of,
+    delta_of,
+    diff_of,
     footer_parts,
     gist_of,
     output_of,
@@ -95,7 +97,8 @@ def _error(message: str, hint: str) -> str:
 def _tool(block: ToolBlock) -> str:
     pictures = "".join(_picture(media) for media in block.media)
     parts = [
-        f'<details class="octo-tool octo-{block.state}"><summary>{_summary(block)}</summary>',
+        f'<details class="octo-tool octo-{block.state}"{" open" if block.diff else ""}>'
+        f"<summary>{_summary(block)}</summary>",
         f'<div class="octo-card">{_input(block)}{_output(block)}</div></details>',
         f'<div class="octo-pictures">{pictures}</div>' if pictures else "",
     ]
@@ -109,12 +112,16 @@ def _summary(block: ToolBlock) -> str:
             f'<span class="octo-sign">{STATE_SIGNS[block.state]}</span>',
             f"<strong>{escape(block.name)}</strong>",
             f'<code class="octo-gist">{escape(gist)}</code>' if gist else "",
+            f'<span class="octo-delta">{delta}</span>' if (delta := delta_of(block)) else "",
             f'<span class="octo-state">{escape(state_of(block))}</span>',
         ]
     )
 
 
 def _input(block: ToolBlock) -> str:
+    """What the call was given; of a change what it came to."""
+    if block.diff:
+        return code_html(diff_of(block), "diff")
     code, language = code_of(block)
     return code_html(code, language) if code else ""
 

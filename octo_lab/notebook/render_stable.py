@@ -40,6 +40,7 @@ def _stable(block: Block, folders: list[tuple[str, str]]) -> Block:
                 arguments=_local(block.arguments, folders),
                 output=_local(block.output, folders),
                 detail=_local(block.detail, folders),
+                diff=_local(block.diff, folders),
             )
         case NoticeBlock(text):
             return NoticeBlock(_local(text, folders))

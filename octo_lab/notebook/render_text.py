@@ -20,6 +20,7 @@ from octo_lab.notebook.render_words import (
     STATE_SIGNS,
     STATE_WORDS,
     code_of,
+    diff_of,
     footer_parts,
     gist_of,
     output_of,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _PREVIEW = 1_200
+_DIFF = 6_000
 _IMAGE = re.compile(r"!(?=\[)")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])(?!https?://|mailto:)")
 _CODE_SPAN = re.compile(r"(`+)(?:(?!`).)(?:.*?[^`])?\1(?!`)")
@@ -70,6 +72,8 @@ def block_plain(block: Block) -> str:
 def _plain_tool(block: ToolBlock) -> str:
     head = f"{STATE_SIGNS[block.state]} {block.name}({gist_of(block)})"
     lines = output_of(block, _PREVIEW).splitlines()
+    if block.diff:
+        lines += diff_of(block, _DIFF).split("\n")
     pictures = [f"[{media.mime}]" for media in block.media]
     return "\n".join([head, *(f"  {line}" for line in [*lines, *pictures])])
 
@@ -91,7 +95,9 @@ def _markdown(block: Block) -> str:
 def _markdown_tool(block: ToolBlock) -> str:
     code, language = code_of(block)
     parts = [f"{STATE_SIGNS[block.state]} **`{block.name}`** {STATE_WORDS[block.state]}"]
-    if code:
+    if block.diff:
+        parts.append(_fenced(diff_of(block, _DIFF), "diff"))
+    elif code:
         parts.append(_fenced(code, language))
     if block.output.strip():
         parts.append(_fenced(output_of(block, _PREVIEW), "text"))

@@ -12,8 +12,10 @@ from octo_lab.core.text import first_line, head_and_tail
 from octo_lab.core.turns import ToolBlock, ToolState, TurnSnapshot, TurnState
 
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
+_FILE_NAMES = re.compile(r"^--- .*\n\+\+\+ .*\n(?=@@)", re.MULTILINE)
 OUTPUT_LIMIT = 4_000
 ARGUMENTS_LIMIT = 8_000
+DIFF_LIMIT = 20_000
 STATE_SIGNS: dict[ToolState, str] = {
     "queued": "…",
     "asking": "?",
@@ -83,6 +85,19 @@ def _short(value: object) -> str:
 def output_of(block: ToolBlock, limit: int = OUTPUT_LIMIT) -> str:
     """The call's output as text: no terminal colours, bounded."""
     return head_and_tail(_TERMINAL_CODE.sub("", block.output).strip("\n"), limit)
+
+
+def diff_of(block: ToolBlock, limit: int = DIFF_LIMIT) -> str:
+    """What the call changed in files: no terminal colours, bounded."""
+    return head_and_tail(_TERMINAL_CODE.sub("", block.diff).strip("\n"), limit)
+
+
+def delta_of(block: ToolBlock) -> str:
+    """How many lines came and went; empty for a call that changed no text file."""
+    lines = _FILE_NAMES.sub("", block.diff).split("\n")
+    came = sum(line.startswith("+") for line in lines)
+    went = sum(line.startswith("-") for line in lines)
+    return f"+{came} \u2212{went}" if came or went else ""
 
 
 def state_of(block: ToolBlock) -> str:

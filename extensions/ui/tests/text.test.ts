@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { markdownHtml } from "../src/text/markdown";
 import { formulaAt } from "../src/text/math";
 import { finishedUpTo } from "../src/text/split";
-import { costText, footerOf, gistOf } from "../src/text/words";
+import { costText, deltaOf, footerOf, gistOf } from "../src/text/words";
 import type { ToolBlock, Turn } from "../src/protocol/types";
 import { USAGE } from "./usage";
 
@@ -79,6 +79,18 @@ describe("formulas", () => {
 
   it.each(["$5 and $10", "$ 5 $", "$HOME", "$$", "\\(open"])("are not seen in %s", (text) => {
     expect(formulaAt(text)).toBeNull();
+  });
+});
+
+describe("what a call changed in files", () => {
+  const delta = (diff: string) => deltaOf({ diff } as ToolBlock);
+
+  it.each([
+    ["", ""],
+    ["Binary file f: 1 bytes -> 2 bytes\n", ""],
+    ["--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n--- b\n+++ c\n+d\n", "+2 \u22121"],
+  ])("is counted in lines: %j", (diff, expected) => {
+    expect(delta(diff)).toBe(expected);
   });
 });
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 
+from rich.text import Text
 from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -11,7 +12,7 @@ from textual.widgets import Markdown, Static
 
 from octo_lab.cli.chat.approval import ApprovalBar
 from octo_lab.cli.printer import printable
-from octo_lab.core.text import first_line
+from octo_lab.core.text import first_line, head_and_tail
 from octo_lab.core.turns import (
     Block,
     ErrorBlock,
@@ -31,6 +32,8 @@ _STATES = {
     "denied": "✗",
     "cancelled": "✗",
 }
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_DIFF = 6_000
 _ENDS = {"cancelled": "stopped", "interrupted": "interrupted"}
 
 
@@ -107,6 +110,7 @@ class ToolView(Vertical):
         super().__init__(classes="tool")
         self._block = block
         self._bar: ApprovalBar | None = None
+        self._diff = ""
 
     async def on_mount(self) -> None:
         await self.mount(_plain("", "line"))
@@ -114,6 +118,9 @@ class ToolView(Vertical):
 
     async def show(self, block: ToolBlock) -> None:
         self.query_one(".line", Static).update(_text(block))
+        if block.diff and block.diff != self._diff:
+            self._diff = block.diff
+            await self.mount(Static(_diff(block.diff), classes="diff", markup=False))
         if block.state == "asking" and self._bar is None:
             self._bar = ApprovalBar(block)
             await self.mount(self._bar)
@@ -153,6 +160,13 @@ def _tool_line(block: ToolBlock) -> str:
     call = f"{_STATES[block.state]} {block.name} {first_line(block.arguments, 100)}{seconds}"
     output = first_line(block.output, 100)
     return f"{call}\n  {output}" if output else call
+
+
+def _diff(diff: str) -> Text:
+    """What a call changed, with the colours of the terminal."""
+    shown = head_and_tail(diff.strip("\n"), _DIFF)
+    lines = (Text(printable(line), _COLOURS.get(line[:1], "dim")) for line in shown.split("\n"))
+    return Text("\n").join(lines)
 
 
 def _plain(text: str, kind: str) -> Static:

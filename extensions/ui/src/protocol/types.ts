@@ -45,6 +45,8 @@ export interface ToolBlock {
   approval_id: string;
   detail: string;
   risk: string;
+  /** What the call changed in files, as a unified diff. */
+  diff?: string;
 }
 export type Block = TextBlock | ReasoningBlock | NoticeBlock | ErrorBlock | ToolBlock;
 

@@ -81,6 +81,19 @@ export function outputOf(block: ToolBlock): string {
   return block.output.replace(TERMINAL_CODE, "").replace(/^\n+|\n+$/g, "");
 }
 
+/** What the call changed in files. */
+export function diffOf(block: ToolBlock): string {
+  return (block.diff ?? "").replace(TERMINAL_CODE, "").replace(/^\n+|\n+$/g, "");
+}
+
+/** How many lines came and went; "" for a call that changed no text file. */
+export function deltaOf(block: ToolBlock): string {
+  const lines = (block.diff ?? "").replace(/^--- .*\n\+\+\+ .*\n(?=@@)/gm, "").split("\n");
+  const came = lines.filter((line) => line.startsWith("+")).length;
+  const went = lines.filter((line) => line.startsWith("-")).length;
+  return came || went ? `+${came} \u2212${went}` : "";
+}
+
 export function firstLine(text: string, limit = 80): string {
   const line = text.split("\n").find((line) => line.trim())?.trim() ?? "";
   return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
