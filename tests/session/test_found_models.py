@@ -139,3 +139,16 @@ async def test_a_list_without_detection_asks_no_usual_port(http: ModelHttp) -> N
 
     assert {rows[name].state for name in ("ollama", "lmstudio", "llamacpp")} == {"not connected"}
     assert rows["ollama"].note == "not looked for: local.detect is off"
+
+
+async def test_no_server_is_looked_for_before_somebody_needs_a_model(
+    running: ExitStack, http: ModelHttp
+) -> None:
+    server = running.enter_context(HttpServer(ollama("a")))
+    source = models(http, ollama=server)
+    source.names()
+    source.cards(["ollama/a"])
+    source.connect(ModelSetup(http=http, local=LocalPolicy(detect=True)))
+    await source.routing()
+
+    assert server.asked == []
