@@ -241,12 +241,12 @@ def read_cassette(path: Path) -> Cassette:
             raise ConfigError(f"{str(path)!r} is a cassette of another version", hint="record anew")
         header: Json = {"dialect": "chat"} if document["octo_cassette"] == 1 else {}
         return Cassette(
-            header=CassetteHeader(**header, **document["header"]),
+            header=_checked_header(CassetteHeader(**header, **document["header"])),
             exchanges=tuple(_exchange(one) for one in document["exchanges"]),
         )
     except OSError as exc:
         raise ConfigError(f"Cannot read the cassette {str(path)!r}: {exc.strerror}") from exc
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
         hint = "cassettes are made by %octo_record"
         raise ConfigError(f"{str(path)!r} is no cassette", hint=hint) from exc
 
@@ -274,7 +274,18 @@ def _host_kind(host: str) -> str:
     return "private" if address.is_private else "public"
 
 
+def _checked_header(header: CassetteHeader) -> CassetteHeader:
+    told = [getattr(header, name) for name in CassetteHeader.__dataclass_fields__]
+    if not all(isinstance(value, str) for value in told):
+        raise TypeError("a header holds texts")
+    return header
+
+
 def _exchange(data: Json) -> Exchange:
+    """Raises TypeError for what only an edited file holds."""
+    texts = [data["path"], data["digest"], *data["headers"], *data["headers"].values()]
+    if not all(isinstance(text, str) for text in texts) or type(data["status"]) is not int:
+        raise TypeError("an exchange of another form")
     return Exchange(
         path=data["path"],
         asked=data["asked"],

@@ -292,14 +292,15 @@ class ConfiguredModels:
     async def use_cassette(self, mode: CassetteMode, path: Path) -> CassetteUse:
         http = self._setup.http
         ended = http.tape
-        self._tape = None
-        self._opened.clear()
+        tape = None
         if mode == "replay":
-            self._tape = replay_model(await http.replay(path), http)
+            tape = replay_model(await http.replay(path), http)
         elif mode == "record":
             await http.record(path)
         else:
             http.live()
+        self._tape = tape  # not before: a file that is none ends no replay
+        self._opened.clear()
         return CassetteUse(ended=ended, begun=http.tape)
 
     def _open(self, choice: ModelChoice) -> Provider:

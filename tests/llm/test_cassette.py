@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -344,7 +345,28 @@ async def test_live_ends_the_replay(server: LlmServer, http: ModelHttp, path: Pa
     assert len((await loaded(path)).exchanges) == 1
 
 
-@pytest.mark.parametrize("content", [None, "", "[]", "{}", "no json", '{"octo_cassette": 3}'])
+HEAD = {"tool": "t", "recorded": "r", "provider": "lab", "model": "m", "host": "named"}
+EXCHANGE = {"path": "/v1", "digest": "d", "asked": {}, "status": 200, "headers": {}, "parts": []}
+
+
+def edited(*, header: Mapping[str, Any] = HEAD, **exchange: object) -> str:
+    return json.dumps(
+        {"octo_cassette": 2, "header": header, "exchanges": [{**EXCHANGE, **exchange}]}
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(None, "", "[]", "{}", "no json", '{"octo_cassette": 3}', "[" * 100_000),
+        edited(header={**HEAD, "provider": 5}),
+        edited(header={**HEAD, "model": None}),
+        edited(status="200"),
+        edited(headers={"content-type": 5}),
+        edited(path=5),
+        edited(parts=[5]),
+    ],
+)
 async def test_what_is_no_cassette_is_one_clear_error(
     http: ModelHttp, path: Path, content: str | None
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from octo_lab.app import open_app
 from octo_lab.core.mail import ControlReply, Told, UseCassette
+from octo_lab.core.turns import TextBlock
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_server import LlmServer
 from octo_lab.testing.setups import setup_in
@@ -40,6 +41,23 @@ async def test_the_end_of_a_recording_says_how_much_and_where(tmp_path: Path) ->
         "Model traffic is live: nothing is recorded or replayed.",
     ]
     assert file.exists()
+
+
+async def test_a_file_that_is_no_cassette_ends_no_replay(tmp_path: Path) -> None:
+    channel = MemoryChannel()
+    (tmp_path / "notes.json").write_text("{}")
+    async with (
+        LlmServer() as server,
+        open_app(setup_in(tmp_path, channel, base_url=server.base_url)),
+    ):
+        await channel.control(UseCassette(mode="record", path="demo.json"))
+        await channel.turn(await channel.ask("hello"))
+    async with open_app(setup_in(tmp_path / "new", channel := MemoryChannel())):
+        await channel.control(UseCassette(mode="replay", path="../demo.json"))
+        refused = await channel.control(UseCassette(mode="replay", path="../notes.json"))
+        turn = await channel.turn(await channel.ask("hello"))
+    assert "is no cassette" in str(refused)
+    assert turn.blocks == (TextBlock("echo: hello"),)
 
 
 async def test_a_recording_without_traffic_says_so(tmp_path: Path) -> None:
