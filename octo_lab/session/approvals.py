@@ -125,7 +125,7 @@ class ApprovalDesk:
                 call_id=question.call.id,
                 tool=question.call.name,
                 detail=question.detail,
-                risk=question.risk,
+                risk=", ".join(filter(None, (question.risk, question.why))),
             )
         )
         try:
@@ -163,7 +163,8 @@ class TurnApprover:
                 return await self._desk.ask(self._asker, question)
         if question.call.name in self._asker.named and question.judged is None:
             return "once"
-        raise self._refused(question, "nobody can be asked here", self._way(question))
+        nobody = ": ".join(filter(None, ("nobody can be asked here", question.why)))
+        raise self._refused(question, nobody, self._way(question))
 
     def _granted(self, question: Question) -> bool:
         return is_covered(question, self._desk.scopes(self._asker.session))

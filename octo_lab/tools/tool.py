@@ -12,6 +12,7 @@ from octo_lab.core.messages import Media, ToolCall, ToolSpec
 from octo_lab.security.paths import Root
 from octo_lab.security.taint import Taint
 from octo_lab.tools.changes import Changes
+from octo_lab.tools.screen import Screen
 from octo_lab.tools.verdict import Verdict
 
 Risk = Literal["read", "write", "execute", "network"]
@@ -37,7 +38,8 @@ class Question:
     known. ``scopes`` are the parts of ``scope``, each of which must be granted (none: it is one).
     ``judged`` says what the arguments mean: a grant or a person may overrule its ``ask``, the
     settings may not, and nobody its ``deny``. ``asks``: a person is asked where nothing else
-    decides. ``hosts`` are those that the call would reach.
+    decides. ``hosts`` are those that the call would reach. ``why`` is what makes it graver than
+    others of its risk.
     """
 
     call: ToolCall
@@ -50,6 +52,7 @@ class Question:
     judged: Verdict | None = None
     asks: bool = True
     hosts: tuple[str, ...] = ()
+    why: str = ""
 
 
 class Approver(Protocol):
@@ -65,7 +68,7 @@ class ToolContext:
     ``channel`` is where the turn came from, ``report`` shows a line of progress. ``private`` are
     octo_lab's own folders, which no tool shows, wherever they lie; ``roots`` are other folders that
     may be used, with ``soft`` any. ``taint`` is that of the
-    conversation, ``changes`` are those of the turn.
+    conversation, ``changes`` are those of the turn, ``screen`` is what each result passes.
     """
 
     workspace: Path
@@ -80,6 +83,7 @@ class ToolContext:
     soft: bool = False
     taint: Taint = field(default_factory=Taint)
     changes: Changes = field(default_factory=Changes)
+    screen: Screen = field(default_factory=Screen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,8 @@ class Tool:
     are kept, if not what the turn allows: for a tool that bounds its results itself. ``hosts``
     are those that a call would reach, as far as its arguments tell. ``judge`` says what the
     arguments mean for the policy, in a workspace; ``scopes`` what a standing yes for them covers,
-    if not the whole tool. ``own_name`` is the tool's name where a model sees another.
+    if not the whole tool. ``own_name`` is the tool's name where a model sees another. ``offline``:
+    its runs reach no other machine, whatever they do.
     """
 
     name: str
@@ -111,9 +116,10 @@ class Tool:
     timeout: float = 120.0
     output: int | None = None
     hosts: Callable[[Any], Sequence[str]] | None = None
-    judge: Callable[[Any, Path], Verdict] | None = None
+    judge: Callable[[Any, Path], Verdict | None] | None = None
     scopes: Callable[[Any, Path], Sequence[str]] | None = None
     own_name: str = ""
+    offline: bool = False
 
     @property
     def spec(self) -> ToolSpec:
