@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -73,7 +74,7 @@ async def test_only_the_workspace_and_the_system_are_read(env: LocalExec) -> Non
     ran = await run(
         env,
         "echo fine > x; cat x ../outside /etc/shadow /proc/$PPID/environ;"
-        " ls ~/ /root /home; mkdir sub && mv x sub/y && ln -s /etc/shadow l; cat l sub/y",
+        " ls /root /home; mkdir sub && mv x sub/y && ln -s /etc/shadow l; cat l sub/y",
     )
 
     assert ran.stdout == b"fine\nfine\n"
@@ -91,6 +92,29 @@ async def test_nothing_outside_is_written(env: LocalExec, tmp_path: Path) -> Non
 
     assert ran.stdout == b""
     assert (tmp_path / "outside").read_text() == "canary"
+
+
+async def test_no_right_of_root_is_left(env: LocalExec) -> None:
+    ran = await run(env, "grep -E 'Cap(Inh|Prm|Eff|Bnd|Amb)|NoNew' /proc/self/status | cut -f2")
+
+    assert ran.stdout.decode().split() == [*["0" * 16] * 5, "1"]
+
+
+async def test_no_other_process_is_looked_into_or_ended(env: LocalExec) -> None:
+    with sleeper(LEAK="canary") as other:
+        ran = await run(
+            env,
+            f"cat /proc/{other.pid}/environ /proc/{os.getpid()}/environ /proc/{os.getpid()}/maps;"
+            f" kill -9 {other.pid}; cat /proc/{os.getpid()}/root/etc/shadow",
+        )
+        assert other.poll() is None
+        other.kill()
+
+    assert ran.stdout == b""
+
+
+def sleeper(**variables: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", "60"], env=variables)
 
 
 async def test_no_tcp_server_is_reached(env: LocalExec) -> None:
