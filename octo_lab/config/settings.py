@@ -139,6 +139,16 @@ class NetworkSettings(_Part):
     proxy: str = ""
 
 
+class SecuritySettings(_Part):
+    """What is private beside keys and files of secrets: patterns of paths and of variable names.
+    After it was read, only what ``trusted_hosts`` names (``*.org`` too) is reached unasked.
+    """
+
+    private_paths: tuple[str, ...] = ()
+    private_variables: tuple[str, ...] = ()
+    trusted_hosts: tuple[str, ...] = ()
+
+
 class WebSearchSettings(_Part):
     """Results of a search, and engines in the order to try them (none: all that can be used).
 
@@ -189,6 +199,7 @@ class Settings(_Part):
     tools: ToolSettings = ToolSettings()
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()
+    security: SecuritySettings = SecuritySettings()
     web_search: WebSearchSettings = WebSearchSettings()
     web_fetch: WebFetchSettings = WebFetchSettings()
     session: SessionSettings = SessionSettings()

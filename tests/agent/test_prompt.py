@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from octo_lab.agent.prompt import PromptFacts, system_prompt
+from octo_lab.security.envelope import MARK
 
 
 def test_the_same_facts_give_the_same_words() -> None:
@@ -31,6 +32,10 @@ def test_python_is_explained_only_where_it_is_offered() -> None:
 
     assert "`python`" in with_python
     assert "`python`" not in without
+
+
+def test_the_mark_of_strangers_words_is_explained() -> None:
+    assert f"<{MARK} id=" in system_prompt(PromptFacts(channel="web"))
 
 
 def test_without_tools_it_says_so_and_more_words_come_last() -> None:
