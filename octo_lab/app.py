@@ -55,6 +55,7 @@ from octo_lab.session.parts import TurnParts
 from octo_lab.session.router import Router
 from octo_lab.session.routing_commands import RoutingCommands
 from octo_lab.session.status import StatusDesk, status_text
+from octo_lab.session.tool_calls import ToolDesk
 from octo_lab.session.undo_commands import UndoCommands
 from octo_lab.session.worker import Tell, Workers
 from octo_lab.storage.database import Database, open_database
@@ -353,7 +354,9 @@ def _answering(
     grants = GrantCommands(dialogs=dialogs, approvals=parts.desk, tools=parts.tools)
     routing = RoutingCommands(models=parts.models)
     undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
-    built_in = (*own.commands(), *grants.commands(), *routing.commands(), *undo.commands())
+    tools = ToolDesk(tools=parts.tools, policy=parts.policy, approvals=parts.desk, dialogs=dialogs)
+    groups = (own, grants, tools, routing, undo)
+    built_in = [command for group in groups for command in group.commands()]
     commands = Commands((*built_in, *setup.commands))
     controls = Controls(
         dialogs=dialogs,
@@ -362,6 +365,7 @@ def _answering(
         approvals=parts.desk,
         desk=desk,
         models=parts.models,
+        tools=tools,
         workspace=setup.workspace,
     )
     return Router(dialogs=dialogs, workers=workers, commands=commands, tell=tell), controls

@@ -18,6 +18,7 @@ from octo_lab.core.mail import (
     OutboundMessage,
     Told,
 )
+from octo_lab.core.tool_mail import LONGEST_CALL, CallTool
 
 T = TypeVar("T")
 Answer = Callable[[ControlRequest], Awaitable[ControlReply]]
@@ -109,13 +110,14 @@ class Bus:
             asked.answer(reply)
 
     async def _reply(self, request: ControlRequest, answer: Answer) -> ControlReply:
+        seconds = LONGEST_CALL if isinstance(request.control, CallTool) else self._deadline
         try:
-            with anyio.fail_after(self._deadline):
+            with anyio.fail_after(seconds):
                 return await answer(request)
         except OctoError as exc:
             return Told(text=exc.message, failed=True, hint=exc.hint)
         except TimeoutError:
-            return Told(text=f"No answer within {self._deadline:.0f} s", failed=True)
+            return Told(text=f"No answer within {seconds:.0f} s", failed=True)
         except Exception:
             logger.exception("control %s failed", type(request.control).__name__)
             return Told(

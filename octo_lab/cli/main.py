@@ -25,6 +25,8 @@ kernel_app = typer.Typer(help="The Octo kernel for Jupyter.", no_args_is_help=Tr
 app.add_typer(kernel_app, name="kernel")
 providers_app = typer.Typer(invoke_without_command=True)
 app.add_typer(providers_app, name="providers")
+tools_app = typer.Typer(help="The tools: list them, run one by hand.", no_args_is_help=True)
+app.add_typer(tools_app, name="tools")
 
 Workspace = Annotated[
     Path | None,
@@ -250,6 +252,49 @@ def doctor(as_json: Json = False, workspace: Workspace = None) -> None:
     from octo_lab.cli.doctor import show_doctor
 
     raise typer.Exit(guarded(lambda: show_doctor(as_json=as_json, workspace=workspace), workspace))
+
+
+@tools_app.command("list")
+def list_tools(as_json: Json = False, workspace: Workspace = None) -> None:
+    """List the tools, what the policy says of each, and why one is not offered."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.tools import list_tools as show
+
+    raise typer.Exit(guarded(lambda: show(as_json=as_json, workspace=workspace), workspace))
+
+
+@tools_app.command("show")
+def show_tool(name: str, as_json: Json = False, workspace: Workspace = None) -> None:
+    """Show what a tool is for and what it takes."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.tools import show_tool as show
+
+    raise typer.Exit(guarded(lambda: show(name, as_json=as_json, workspace=workspace), workspace))
+
+
+@tools_app.command("call")
+def call_tool(
+    name: str,
+    arguments: Annotated[str, typer.Argument(help="A JSON object.")] = "{}",
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Allow what would be asked about.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the decision, run nothing.")
+    ] = False,
+    as_json: Json = False,
+    workspace: Workspace = None,
+) -> None:
+    """Run one tool under the policy that holds for the agent.
+
+    Exit code: 0 done, 1 failed or not allowed, 2 wrong usage.
+    """
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.tools import call_tool as call
+    from octo_lab.core.tool_mail import CallTool
+
+    wanted = CallTool(name=name, arguments=arguments, yes=yes, dry=dry_run)
+    raise typer.Exit(guarded(lambda: call(wanted, as_json=as_json, workspace=workspace), workspace))
 
 
 @kernel_app.command()

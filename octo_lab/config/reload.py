@@ -13,7 +13,8 @@ from octo_lab.core.errors import ConfigError
 HOT = (
     *("model", "fallbacks", "providers", "models", "routing", "local"),
     *("limits", "session.history"),
-    *("tools.allow", "tools.deny", "tools.python"),
+    *("tools.allow", "tools.deny", "tools.python", "tools.rules", "tools.risks", "tools.hosts"),
+    *("tools.channels", "tools.models", "tools.approval_seconds"),
 )
 Look = tuple[tuple[int, int, int] | None, ...]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from octo_lab.agent.limits import Limits
-from octo_lab.config.settings import Settings
+from octo_lab.agent.session_limits import SessionLimits
+from octo_lab.config.settings import Settings, ToolSettings
 from octo_lab.session.approvals import ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.worker import WorkPolicy
+from octo_lab.tools.policy import ChannelTools
+from octo_lab.tools.profiles import ToolProfile
 
 
 def ask_policy(settings: Settings, *, workspace: Path, private: tuple[Path, ...]) -> AskPolicy:
@@ -16,16 +19,55 @@ def ask_policy(settings: Settings, *, workspace: Path, private: tuple[Path, ...]
     return AskPolicy(
         private=private,
         workspace=workspace,
-        limits=Limits(iterations=limits.iterations, tokens=limits.tokens, seconds=limits.seconds),
+        limits=Limits(
+            iterations=limits.iterations,
+            tokens=limits.tokens,
+            seconds=limits.seconds,
+            idle=limits.idle,
+        ),
         allow=settings.tools.allow,
         deny=settings.tools.deny,
+        channels=_channels(settings.tools),
+        profiles=_profiles(settings.tools),
         history=settings.session.history,
     )
 
 
 def approval_policy(settings: Settings) -> ApprovalPolicy:
-    return ApprovalPolicy(rules={"python": settings.tools.python})
+    tools = settings.tools
+    return ApprovalPolicy(
+        rules={"python": tools.python, **tools.rules},
+        risks={str(risk): rule for risk, rule in tools.risks.items()},
+        hosts=tools.hosts,
+        seconds=tools.approval_seconds,
+    )
+
+
+def _channels(tools: ToolSettings) -> dict[str, ChannelTools]:
+    return {
+        name: ChannelTools(origin=channel.origin, allow=channel.allow, deny=channel.deny)
+        for name, channel in tools.channels.items()
+    }
+
+
+def _profiles(tools: ToolSettings) -> dict[str, ToolProfile]:
+    return {
+        name: ToolProfile(
+            prefer=profile.prefer,
+            demote=profile.demote,
+            extras=profile.extras,
+            deny=profile.deny,
+            aliases=profile.aliases,
+        )
+        for name, profile in tools.models.items()
+    }
+
+
+def session_limits(settings: Settings) -> SessionLimits:
+    limits = settings.limits
+    return SessionLimits(turns=limits.turns, rounds=limits.rounds, calls=limits.calls)
 
 
 def work_policy(settings: Settings) -> WorkPolicy:
-    return WorkPolicy(queue=settings.session.queue, at_once=settings.session.workers)
+    session = settings.session
+    return WorkPolicy(queue=session.queue, at_once=session.workers, mode=session.queue_mode)

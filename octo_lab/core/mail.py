@@ -12,6 +12,7 @@ from octo_lab.core.events import Decision
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Media, Usage
+from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
 from octo_lab.core.turns import TurnSnapshot
 
 
@@ -195,6 +196,8 @@ Control = (
     | GetCommands
     | EditSession
     | UseCassette
+    | GetTools
+    | CallTool
 )
 
 
@@ -384,5 +387,14 @@ class CommandList:
 
 
 ControlReply = (
-    Told | SessionList | History | Status | ProviderList | ProviderCheck | Routing | CommandList
+    Told
+    | SessionList
+    | History
+    | Status
+    | ProviderList
+    | ProviderCheck
+    | Routing
+    | CommandList
+    | ToolList
+    | ToolAnswer
 )

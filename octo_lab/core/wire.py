@@ -43,6 +43,7 @@ from octo_lab.core.mail import (
     Told,
     UseCassette,
 )
+from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
 
 _CONTROLS: dict[str, type[Any]] = {
     "stop": Stop,
@@ -57,6 +58,8 @@ _CONTROLS: dict[str, type[Any]] = {
     "commands": GetCommands,
     "edit_session": EditSession,
     "cassette": UseCassette,
+    "tools": GetTools,
+    "call_tool": CallTool,
 }
 _KINDS = {
     "Told": "told",
@@ -66,6 +69,8 @@ _KINDS = {
     "ProviderCheck": "provider_check",
     "Routing": "routing",
     "CommandList": "commands",
+    "ToolList": "tools",
+    "ToolAnswer": "tool_answer",
 }
 
 
@@ -115,7 +120,7 @@ def prepare() -> None:
 @cache
 def _adapters() -> dict[str, TypeAdapter[Any]]:
     replies = (Told, SessionList, Status, ProviderList, ProviderCheck, Routing, CommandList)
-    kinds = (*_CONTROLS.values(), AskOptions, *replies)
+    kinds = (*_CONTROLS.values(), AskOptions, *replies, ToolList, ToolAnswer)
     return {kind.__name__: TypeAdapter(kind) for kind in kinds}
 
 

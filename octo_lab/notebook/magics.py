@@ -33,7 +33,8 @@ HELP = f"""Ask the agent that lives in this kernel.
   x = %octo PROMPT         keep the turn: x.text, x.tool_calls, x.usage, x.cost
   %octo                    status: model, session, tokens, tools
   %octo /COMMAND           a slash command; %octo /help lists them
-  %octo WORD               one of: status, fix, doctor, models, providers, router, help
+  %octo WORD               one of: status, fix, doctor, models, providers, router, tools,
+                           help
   %octo providers test NAME  ask a provider one real question
   %%octo_tool              let the agent call the function that the cell defines
   %octo_gateway start      answer octo run, octo chat and web clients from this kernel

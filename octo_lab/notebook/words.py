@@ -70,8 +70,8 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
         return _router(controls)
     elif match := _TEST.fullmatch(text):
         said = _check(controls, match[1])
-    elif is_command(text):
-        said = _done(controls.control(RunCommand(line=text)))
+    elif is_command(text) or text == "tools":
+        said = _done(controls.control(RunCommand(line=f"/{text.removeprefix('/')}")))
     else:
         return None
     show_text(said)

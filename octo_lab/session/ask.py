@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from octo_lab.agent.limits import Limits
@@ -16,7 +16,14 @@ from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.security.paths import Enclosure, Root
 from octo_lab.session.history import Context, fit
 from octo_lab.storage.turns import TurnRecord
-from octo_lab.tools.policy import select_tools, unmatched
+from octo_lab.tools.policy import (
+    ChannelTools,
+    channel_tools,
+    select_tools,
+    unmatched,
+    why_not,
+)
+from octo_lab.tools.profiles import ToolProfile, profile_of, shaped
 from octo_lab.tools.tool import Tool
 from octo_lab.tools.workspace import enclosure
 
@@ -38,12 +45,15 @@ class AskPolicy:
     limits: Limits = Limits()
     allow: Sequence[str] = ("*",)
     deny: Sequence[str] = ()
+    channels: Mapping[str, ChannelTools] = field(default_factory=dict)
+    profiles: Mapping[str, ToolProfile] = field(default_factory=dict)
     history: int = 50
 
     def take(self, other: AskPolicy) -> None:
         """From the next turn on, what can be set anew is as in ``other``."""
         self.limits, self.history = other.limits, other.history
         self.allow, self.deny = other.allow, other.deny
+        self.channels, self.profiles = other.channels, other.profiles
 
     def files(self) -> Enclosure:
         """The files that turns may use."""
@@ -55,8 +65,12 @@ class AskPolicy:
             return self.limits
         return replace(self.limits, seconds=min(wanted, self.limits.seconds))
 
-    def tools_for(self, message: InboundMessage, tools: Iterable[Tool]) -> list[Tool]:
-        return self._offered(message, tools, message.options.tools)
+    def tools_for(
+        self, message: InboundMessage, tools: Iterable[Tool], model: str = ""
+    ) -> list[Tool]:
+        """Those of one turn, in the order and by the names that ``model`` knows them."""
+        profile = profile_of(model, self.profiles)
+        return shaped(self._offered(message, tools, message.options.tools, profile), profile)
 
     def unmatched(self, message: InboundMessage, tools: Iterable[Tool]) -> str:
         """One line naming what of ``--tools`` fits no tool there is; else empty."""
@@ -64,15 +78,25 @@ class AskPolicy:
         return unmatched(wanted, self._offered(message, tools, None)) if wanted else ""
 
     def _offered(
-        self, message: InboundMessage, tools: Iterable[Tool], patterns: Sequence[str] | None
+        self,
+        message: InboundMessage,
+        tools: Iterable[Tool],
+        patterns: Sequence[str] | None,
+        profile: ToolProfile = ToolProfile(),
     ) -> list[Tool]:
         return select_tools(
             tools,
             channel=message.address.channel,
             patterns=patterns,
-            allow=self.allow,
-            deny=self.deny,
+            allow=(*self.allow, *profile.extras) if self.allow else (),
+            deny=(*self.deny, *profile.deny),
+            channels=self.channels,
         )
+
+    def why_not(self, tool: Tool, channel: str) -> str:
+        """Why a tool is not offered in a channel; empty when it is."""
+        here = channel_tools(channel, self.channels)
+        return why_not(tool, channel=channel, allow=self.allow, deny=self.deny, here=here)
 
 
 def user_message(message: InboundMessage) -> Message:

@@ -29,6 +29,7 @@ from octo_lab.core.mail import (
     Told,
     UseCassette,
 )
+from octo_lab.core.tool_mail import CallTool, GetTools
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.llm.model_lists import PATIENCE
 from octo_lab.session.approvals import ApprovalDesk
@@ -40,6 +41,7 @@ from octo_lab.session.history import stored_snapshot
 from octo_lab.session.models import ModelSource
 from octo_lab.session.provider_check import provider_check
 from octo_lab.session.status import StatusDesk
+from octo_lab.session.tool_calls import ToolDesk
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.storage.turns import load_turns
@@ -57,6 +59,7 @@ class Controls:
     approvals: ApprovalDesk
     desk: StatusDesk
     models: ModelSource
+    tools: ToolDesk
     workspace: Path
 
     async def answer(self, request: ControlRequest) -> ControlReply:
@@ -77,17 +80,23 @@ class Controls:
                 return await self._providers(min(max(patience, 0.0), PATIENCE))
             case GetRouting():
                 return await self.models.routing()
-            case CheckProvider() as wanted:
-                return await provider_check(self.models, wanted)
+            case CheckProvider() as checked:
+                return await provider_check(self.models, checked)
             case UseCassette() as cassette:
                 return await self._cassette(cassette)
             case other:
-                return await self._about_sessions(address, other)
+                return await self._about_more(address, other)
 
-    async def _about_sessions(
-        self, address: ChatAddress, control: GetSessions | GetHistory | EditSession
+    async def _about_more(
+        self,
+        address: ChatAddress,
+        control: GetSessions | GetHistory | EditSession | GetTools | CallTool,
     ) -> ControlReply:
         match control:
+            case GetTools():
+                return await self.tools.listed(address)
+            case CallTool():
+                return await self.tools.call(address, control)
             case GetSessions():
                 return await self._sessions(address, control)
             case GetHistory():

@@ -19,7 +19,6 @@ from octo_lab.session.models import ChosenModel, ModelSource
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.storage.turns import TurnRecord, load_turns
-from octo_lab.tools.policy import select_tools
 from octo_lab.tools.tool import Tool
 
 GLANCE = 0.3  # seconds a server may take to say which models it has
@@ -78,10 +77,7 @@ class StatusDesk:
         return chosen, chosen.note
 
     def _tools(self, channel: str) -> tuple[str, ...]:
-        chosen = select_tools(
-            self.tools, channel=channel, allow=self.policy.allow, deny=self.policy.deny
-        )
-        return tuple(tool.name for tool in chosen)
+        return tuple(tool.name for tool in self.tools if not self.policy.why_not(tool, channel))
 
 
 def _price_day(chosen: ChosenModel | None) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from octo_lab.core.messages import ToolCall
+from octo_lab.tools.policy import ALSO
 from octo_lab.tools.tool import Question, Tool
 from octo_lab.tools.verdict import Ruling, Verdict, strictest
 
@@ -85,7 +86,8 @@ def _set(ruling: Ruling) -> Verdict:
 
 
 def _patterns(question: Question, rules: ToolRules) -> list[str]:
-    names = (_name(question), f"group:{question.group}")
+    groups = (question.group, *ALSO.get(_name(question), ()))
+    names = (_name(question), *(f"group:{group}" for group in groups))
     return [one for one in rules.rules if any(fnmatchcase(own, one) for own in names)]
 
 

@@ -3,11 +3,47 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Literal
 
 from octo_lab.core.errors import ToolDenied
 from octo_lab.tools.tool import Approver, Question, Tool
+
+Origin = Literal["owner", "known", "stranger"]
+"""Who speaks in a channel: whoever owns the machine, somebody the owner knows, anybody."""
+
+OWNED = frozenset({"notebook", "terminal", "web"})  # where whoever types owns the machine
+ALSO: Mapping[str, tuple[str, ...]] = {
+    "python": ("runtime",),
+    "grep": ("search",),
+    "glob": ("search",),
+    "web_search": ("search",),
+    "deep_search": ("research",),
+    "site_crawl": ("research",),
+    "send_file": ("media",),
+    "take_photo": ("media",),
+    "configure_tool": ("admin",),
+    "switch_model": ("admin",),
+}
+"""Groups that a tool belongs to besides its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelTools:
+    """What a channel is offered. ``allow`` adds to what its origin may use, ``deny`` wins."""
+
+    origin: Origin = "known"
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+def channel_tools(channel: str, channels: Mapping[str, ChannelTools]) -> ChannelTools:
+    """What was set for a channel; else its owner's own channels count as theirs."""
+    found = channels.get(channel) or channels.get("*")
+    return found or ChannelTools(origin="owner" if channel in OWNED else "known")
 
 
 def select_tools(
@@ -17,22 +53,52 @@ def select_tools(
     patterns: Sequence[str] | None = None,
     allow: Sequence[str] = ("*",),
     deny: Sequence[str] = (),
+    channels: Mapping[str, ChannelTools] = MappingProxyType({}),
 ) -> list[Tool]:
     """The tools offered to one turn.
 
     A pattern is a name with ``*``, or ``group:NAME``. ``patterns`` is the turn's own wish
     (``None``: all, empty: none), ``allow`` the owner's (empty: all); ``deny`` wins over both.
     """
+    here = channel_tools(channel, channels)
+    return [
+        tool
+        for tool in tools
+        if (patterns is None or _matches(tool, patterns))
+        and not why_not(tool, channel=channel, allow=allow, deny=deny, here=here)
+    ]
 
-    def offered(tool: Tool) -> bool:
-        return (
-            tool.offered_to(channel)
-            and (patterns is None or _matches(tool, patterns))
-            and (not allow or _matches(tool, allow))
-            and not _matches(tool, deny)
-        )
 
-    return [tool for tool in tools if offered(tool)]
+def why_not(
+    tool: Tool, *, channel: str, allow: Sequence[str], deny: Sequence[str], here: ChannelTools
+) -> str:
+    """Why a tool is not offered in a channel; empty when it is."""
+    if not tool.offered_to(channel):
+        return f"it is never offered in {channel!r}"
+    if _matches(tool, deny):
+        return "tools.deny names it"
+    if _matches(tool, here.deny):
+        return f"tools.channels.{channel}.deny names it"
+    if _matches(tool, here.allow):
+        return ""
+    if allow and not _matches(tool, allow):
+        return "tools.allow does not name it"
+    return "" if _may(here.origin, tool) else f"{_WHO[here.origin]} may not use it"
+
+
+_WHO: Mapping[Origin, str] = {"known": "who speaks there", "stranger": "a stranger"}
+
+
+def _may(origin: Origin, tool: Tool) -> bool:
+    """What an origin may use by itself. Those who are not the owner change and run nothing, and a
+    stranger sees nothing of the workspace.
+    """
+    match origin:
+        case "owner":
+            return True
+        case "known":
+            return tool.risk in {"read", "network"} and tool.source != "private"
+    return tool.risk in {"read", "network"} and tool.source in {"own", "outside"}
 
 
 def unmatched(patterns: Sequence[str], tools: Sequence[Tool]) -> str:
@@ -46,7 +112,8 @@ def unmatched(patterns: Sequence[str], tools: Sequence[Tool]) -> str:
 
 
 def _matches(tool: Tool, patterns: Iterable[str]) -> bool:
-    names = (tool.name, f"group:{tool.group}")
+    own = tool.own_name or tool.name
+    names = (own, *(f"group:{group}" for group in (tool.group, *ALSO.get(own, ()))))
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 

@@ -25,6 +25,7 @@ from octo_lab.core.mail import (
     Told,
 )
 from octo_lab.core.messages import Media, Usage
+from octo_lab.core.tool_mail import ToolAnswer, ToolList
 from octo_lab.core.turns import (
     Block,
     ErrorBlock,
@@ -43,6 +44,8 @@ _REPLIES: dict[str, TypeAdapter[Any]] = {
     "provider_check": TypeAdapter(ProviderCheck),
     "routing": TypeAdapter(Routing),
     "commands": TypeAdapter(CommandList),
+    "tools": TypeAdapter(ToolList),
+    "tool_answer": TypeAdapter(ToolAnswer),
 }
 
 

@@ -146,9 +146,9 @@ def is_setting(path: str) -> bool:
 def all_settings(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
         kind: Any = field.annotation
-        if name == "providers":
+        if name == "providers" and not prefix:
             yield from all_settings(ProviderSettings, "providers.NAME.")
-        elif name == "models":
+        elif name == "models" and not prefix:
             yield from all_settings(ModelSettings, "models.NAME.")
         elif isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from all_settings(kind, f"{prefix}{name}.")
