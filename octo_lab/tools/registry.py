@@ -12,16 +12,20 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
 from octo_lab.tools.builtin import (
+    code_structure,
     diff_edit,
     edit_file,
     exec_session,
     get_time,
     glob,
     grep,
+    http_request,
     list_dir,
     octo_docs,
     read_file,
     shell,
+    web_fetch,
+    web_search,
     write_file,
 )
 from octo_lab.tools.powers import Powers
@@ -35,6 +39,7 @@ BUILTIN: tuple[Tool, ...] = (
     write_file.TOOL,
     edit_file.TOOL,
     diff_edit.TOOL,
+    code_structure.TOOL,
     glob.TOOL,
     list_dir.TOOL,
     grep.TOOL,
@@ -44,6 +49,9 @@ BUILTIN: tuple[Tool, ...] = (
 POWERED: tuple[Callable[[Powers], Tool], ...] = (
     shell.tool,
     exec_session.tool,
+    web_search.tool,
+    web_fetch.tool,
+    http_request.tool,
 )
 _NAMES = frozenset(
     {*(tool.name for tool in BUILTIN), *(made.__module__.rpartition(".")[2] for made in POWERED)}
