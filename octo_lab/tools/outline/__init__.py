@@ -1,0 +1,1 @@
+"""Outlines of source code: what is defined where."""
