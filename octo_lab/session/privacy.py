@@ -1,0 +1,54 @@
+"""What a turn may not give away: its screen, and what its conversation has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from octo_lab.core.mail import InboundMessage
+from octo_lab.security.private_names import PrivateNames
+from octo_lab.security.redact import Redactor
+from octo_lab.security.taint import Taint
+from octo_lab.storage.database import Database
+from octo_lab.storage.turns import TurnRecord, TurnRow, taint_turn
+from octo_lab.tools.screen import Screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Privacy:
+    """What the owner says: ``secrets`` are looked up anew for each turn, ``names`` are private,
+    ``trusted`` hosts may be told all the same.
+    """
+
+    secrets: Iterable[str] = field(default=(), repr=False)
+    names: PrivateNames = PrivateNames()
+    trusted: tuple[str, ...] = ()
+
+    def screen(self, notice: Callable[[str], None]) -> Screen:
+        """The screen of one turn."""
+        mask = Redactor(self.secrets)
+        return Screen(mask=mask, private=self.names, trusted=self.trusted, notice=notice)
+
+    def taint(self, past: Sequence[TurnRecord], message: InboundMessage) -> Taint:
+        """What the conversation has seen when it is asked ``message``."""
+        taint = Taint()
+        for record in past:
+            taint.mark_all(record.turn.taint)
+        taint.mark_all(self._given(message))
+        return taint
+
+    def _given(self, message: InboundMessage) -> Iterable[str]:
+        mask = Redactor(self.secrets)
+        if mask(message.text) != message.text:
+            yield "the message holds something that looks like a key"
+        for item in message.attachments:
+            if self.names.in_text(item.name) or mask(item.text) != item.text:
+                yield f"{item.name!r} was attached"
+
+
+async def keep_taint(database: Database, turn: TurnRow, owner: str, taint: Taint) -> None:
+    """Store it before what was seen is stored: a turn that cannot is not kept either."""
+    if taint.reasons != turn.taint:
+        keep = partial(taint_turn, turn_id=turn.id, owner=owner, reasons=taint.reasons)
+        await database.run(keep)
