@@ -39,6 +39,7 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
             },
             programs=Programs(environment, tasks),
             network=_has_network(settings.sandbox),
+            walls=lambda: isinstance(environment, LocalExec) and environment.walled,
         )
 
 

@@ -44,7 +44,7 @@ def called_of(tool: Tool, call: ToolCall, given: Mapping[str, Any], args: Any) -
 
 
 def _leak_reasons(tool: Tool, called: Called, ctx: ToolContext) -> tuple[str, ...]:
-    if tool.offline or tool.risk not in ("execute", "network"):
+    if tool.offline() or tool.risk not in ("execute", "network"):
         return ()
     if called.hosts and all(_trusted(host, ctx) for host in called.hosts):
         return ()

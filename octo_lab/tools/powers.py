@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,8 @@ class Powers:
 
     ``environ`` are the owner's variables, for keys of services; ``options`` are what was set for
     tools, by tool and name (``web_search`` → ``count``). ``programs`` are those that go on
-    running between calls; None where none can. ``network``: whether commands reach one.
+    running between calls; None where none can. ``network``: whether commands reach one,
+    as far as it was set; ``walls``: whether it is sure by now that they reach nothing outside.
     ``dialer`` is the guarded way out of ``web``, for a proxy that programs go through.
     """
 
@@ -28,4 +29,5 @@ class Powers:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     programs: Programs | None = None
     network: bool = False
+    walls: Callable[[], bool] = lambda: False
     dialer: Dialer = Dialer()

@@ -98,8 +98,8 @@ class Tool:
     are kept, if not what the turn allows: for a tool that bounds its results itself. ``hosts``
     are those that a call would reach, as far as its arguments tell. ``judge`` says what the
     arguments mean for the policy, in a workspace; ``scopes`` what a standing yes for them covers,
-    if not the whole tool. ``own_name`` is the tool's name where a model sees another. ``offline``:
-    its runs reach no other machine, whatever they do.
+    if not the whole tool. ``own_name`` is the tool's name where a model sees another. ``offline``
+    tells whether its runs now reach no other machine, whatever they do.
     """
 
     name: str
@@ -119,7 +119,7 @@ class Tool:
     judge: Callable[[Any, Path], Verdict | None] | None = None
     scopes: Callable[[Any, Path], Sequence[str]] | None = None
     own_name: str = ""
-    offline: bool = False
+    offline: Callable[[], bool] = lambda: False
 
     @property
     def spec(self) -> ToolSpec:

@@ -177,7 +177,7 @@ async def test_one_call_that_reads_and_sends_is_asked_about(ctx: ToolContext) ->
 
 async def test_what_cannot_send_is_not_asked_about(ctx: ToolContext) -> None:
     ctx.taint.mark("read")
-    for harmless in (tool("x"), tool("x", risk="write"), tool("x", risk="execute", offline=True)):
+    for harmless in (tool("x"), tool("x", risk="write"), tool("x", risk="execute", offline=lambda: True)):
         _, approver = await call(harmless, ctx)
         assert approver.questions == []
 

@@ -129,5 +129,6 @@ def tool(powers: Powers) -> Tool:
         detail=_detail,
         judge=partial(_judge, powers),
         scopes=partial(_scopes, powers),
+        offline=powers.walls,
     )
     return replace(made, description=f"{_DESCRIPTION} {NETWORK[powers.network]}")

@@ -74,9 +74,11 @@ def shown(ran: Executed) -> str:
 
 
 def place_of(powers: Powers, workspace: Path) -> Place:
-    """Where commands run, for the command policy: a sandbox without network is walls enough."""
+    """Where commands run, for the command policy: a sandbox without network is walls enough, once
+    it is known that it works.
+    """
     home = powers.environ.get("HOME") or str(workspace)
-    return Place(workspace=str(workspace), home=home, walls=not powers.network)
+    return Place(workspace=str(workspace), home=home, walls=powers.walls())
 
 
 def tool(powers: Powers) -> Tool:
@@ -94,5 +96,6 @@ def tool(powers: Powers) -> Tool:
         scopes=lambda args, workspace: families(args.command, place_of(powers, workspace)),
         timeout=LONGEST + _GRACE,
         output=_OUTPUT + 2000,
+        offline=powers.walls,
     )
     return replace(made, description=f"{_DESCRIPTION} {NETWORK[powers.network]}")

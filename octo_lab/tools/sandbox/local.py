@@ -35,6 +35,7 @@ from octo_lab.tools.sandbox.process import Start, run_process
 from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight
 from octo_lab.tools.sandbox.stop import Stop
 
+_WALLS = ("bwrap", "docker", "macos")
 _LARGEST = 10_000_000
 _QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 _SOCKETS = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
@@ -71,6 +72,12 @@ class LocalExec:
             if self._choice is None:
                 self._choice = await anyio.to_thread.run_sync(choose, self.home.policy)
         return self._choice
+
+    @property
+    def walled(self) -> bool:
+        """Whether commands reach nothing outside; only known once the sandbox was chosen."""
+        chosen = self._choice
+        return chosen is not None and chosen.kind in _WALLS and not self.home.policy.network
 
     async def exec(self, execution: Execution) -> Executed:
         choice = await self.choice()
