@@ -27,6 +27,7 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
     Raises ConfigError.
     """
     environment, dialer = _environment(home, settings.sandbox), dialer_of(settings.network)
+    local = environment if isinstance(environment, LocalExec) else None
     async with stage() as tasks:
         yield Powers(
             exec=environment,
@@ -39,7 +40,8 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
             },
             programs=Programs(environment, tasks),
             network=_has_network(settings.sandbox),
-            walls=lambda: isinstance(environment, LocalExec) and environment.walled,
+            walls=lambda: local is not None and local.walled,
+            ready=local.choice if local is not None else None,
         )
 
 

@@ -118,6 +118,8 @@ class ToolDesk:
             return Verdict("deny", why)
         try:
             args = tool.parse(read_arguments(call, CallBounds().arguments))
+            if tool.ready is not None:
+                await tool.ready()
         except ToolFailed as exc:
             raise UsageError(exc.message, hint=exc.hint) from exc
         question = question_of(tool, call, args, self.policy.workspace)

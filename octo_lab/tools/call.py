@@ -90,6 +90,8 @@ class _Work:
             raise ToolDenied(f"{tool.name!r} may not run for a turn from {ctx.channel!r}")
         given = read_arguments(self.call, self.bounds.arguments)
         args = tool.parse(given)
+        if tool.ready is not None:
+            await tool.ready()
         called = called_of(tool, self.call, given, args)
         question = question_of(tool, self.call, args, ctx.workspace)
         await get_approval(guarded(question, tool, called, ctx), approver)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,8 @@ class Powers:
     ``environ`` are the owner's variables, for keys of services; ``options`` are what was set for
     tools, by tool and name (``web_search`` → ``count``). ``programs`` are those that go on
     running between calls; None where none can. ``network``: whether commands reach one,
-    as far as it was set; ``walls``: whether it is sure by now that they reach nothing outside.
+    as far as it was set; ``walls``: whether it is sure by now that they reach nothing outside,
+    which ``ready`` finds out.
     ``dialer`` is the guarded way out of ``web``, for a proxy that programs go through.
     """
 
@@ -30,4 +31,5 @@ class Powers:
     programs: Programs | None = None
     network: bool = False
     walls: Callable[[], bool] = lambda: False
+    ready: Callable[[], Awaitable[object]] | None = None
     dialer: Dialer = Dialer()

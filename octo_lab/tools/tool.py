@@ -99,7 +99,8 @@ class Tool:
     are those that a call would reach, as far as its arguments tell. ``judge`` says what the
     arguments mean for the policy, in a workspace; ``scopes`` what a standing yes for them covers,
     if not the whole tool. ``own_name`` is the tool's name where a model sees another. ``offline``
-    tells whether its runs now reach no other machine, whatever they do.
+    tells whether its runs now reach no other machine, whatever they do. ``ready`` is awaited
+    before a call is judged.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Tool:
     scopes: Callable[[Any, Path], Sequence[str]] | None = None
     own_name: str = ""
     offline: Callable[[], bool] = lambda: False
+    ready: Callable[[], Awaitable[object]] | None = None
 
     @property
     def spec(self) -> ToolSpec:

@@ -130,5 +130,6 @@ def tool(powers: Powers) -> Tool:
         judge=partial(_judge, powers),
         scopes=partial(_scopes, powers),
         offline=powers.walls,
+        ready=powers.ready,
     )
     return replace(made, description=f"{_DESCRIPTION} {NETWORK[powers.network]}")

@@ -97,5 +97,6 @@ def tool(powers: Powers) -> Tool:
         timeout=LONGEST + _GRACE,
         output=_OUTPUT + 2000,
         offline=powers.walls,
+        ready=powers.ready,
     )
     return replace(made, description=f"{_DESCRIPTION} {NETWORK[powers.network]}")
