@@ -13,28 +13,28 @@ Change = Callable[[ModelHints, str], Mapping[str, Any]]
 
 # Kinds of error that say nothing, but hold words that do.
 _CODES = re.compile(r"invalid_(?:request|parameter|argument|value|params?)(?:_error)?\b")
-_NO = re.compile(
+_NO = (
     r"unsupported|not support|n't support|unrecognized|unknown|unexpected|not permitted"
     r"|not allowed|extra (?:input|field)|unavailable|not available|invalid|not accept|forbid"
     r"|illegal|not enabled|not implemented|cannot|can't|only .{1,40}(?:allowed|supported)"
     r"|must be|must not|incompatible|not compatible|disabled|deprecated|no endpoints"
 )
-_ANY = re.compile("")
+_ANY = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """``about`` what the server complains, what is its ``trouble``, and what helps."""
+    """Patterns: ``about`` what the server complains, what is its ``trouble``; and what helps."""
 
-    about: re.Pattern[str]
-    trouble: re.Pattern[str] = _NO
-    unless: re.Pattern[str] | None = None
+    about: str
+    trouble: str = _NO
+    unless: str = r"(?!)"
     change: Change
 
     def fits(self, said: str) -> bool:
-        if self.unless is not None and self.unless.search(said):
-            return False
-        return bool(self.about.search(said) and self.trouble.search(said))
+        """Patterns are compiled when first used: a server that complains is rare."""
+        about, trouble = re.search(self.about, said), re.search(self.trouble, said)
+        return bool(about and trouble and not re.search(self.unless, said))
 
 
 def adjusted(hints: ModelHints, complaint: str) -> ModelHints | None:
@@ -81,96 +81,96 @@ def _instruct_otherwise(hints: ModelHints, _said: str) -> Mapping[str, Any]:
 _COMPLETION = r"\bmax_completion_tokens\b"
 _INSTEAD = rf"use .{{0,3}}{_COMPLETION}"
 _RULES = (
-    _Rule(about=re.compile(_INSTEAD), trouble=_ANY, change=_to(completion_tokens=True)),
-    _Rule(about=re.compile(_COMPLETION), change=_to(completion_tokens=False)),
-    _Rule(about=re.compile(r"\bmax_tokens\b"), change=_to(completion_tokens=True)),
-    _Rule(about=re.compile(r"\btemperature\b"), change=_to(fixed_temperature=True)),
+    _Rule(about=_INSTEAD, trouble=_ANY, change=_to(completion_tokens=True)),
+    _Rule(about=_COMPLETION, change=_to(completion_tokens=False)),
+    _Rule(about=r"\bmax_tokens\b", change=_to(completion_tokens=True)),
+    _Rule(about=r"\btemperature\b", change=_to(fixed_temperature=True)),
     _Rule(
-        about=re.compile(r"reasoning_content|reasoning_details"),
-        trouble=re.compile(rf"remove|should not|{_NO.pattern}"),
-        unless=re.compile(r"missing|empty|must be (?!absent|removed)|required"),
+        about=r"reasoning_content|reasoning_details",
+        trouble=rf"remove|should not|{_NO}",
+        unless=r"missing|empty|must be (?!absent|removed)|required",
         change=_to(reasoning="dropped"),
     ),
     _Rule(
-        about=re.compile(r"reasoning_content"),
-        trouble=re.compile(r"missing|empty|must|required|need|should|passed back"),
-        unless=re.compile(r"remove|should not|must not be (?:sent|present|included)|not permitted"),
+        about=r"reasoning_content",
+        trouble=r"missing|empty|must|required|need|should|passed back",
+        unless=r"remove|should not|must not be (?:sent|present|included)|not permitted",
         change=_to(reasoning="stubbed"),
     ),
     _Rule(
-        about=re.compile(r"signature|encrypted[_ ]content|redacted_thinking|thinking. blocks?\b"),
-        unless=re.compile(r"missing a thought"),
-        trouble=re.compile(rf"modif|verif|match|expected|not found|{_NO.pattern}"),
+        about=r"signature|encrypted[_ ]content|redacted_thinking|thinking. blocks?\b",
+        unless=r"missing a thought",
+        trouble=rf"modif|verif|match|expected|not found|{_NO}",
         change=_to(replay_state=False),
     ),
     _Rule(  # Gemini's dialect then says of every call that it has none
-        about=re.compile(r"thought[_ ]?signature"),
-        trouble=re.compile(r"missing"),
+        about=r"thought[_ ]?signature",
+        trouble=r"missing",
         change=_to(replay_state=False),
     ),
     _Rule(  # the Responses API, of items that lost their company
-        about=re.compile(r"of type 'reasoning'|required 'reasoning' item|items are not persisted"),
-        trouble=re.compile(r"without its required|not found"),
+        about=r"of type 'reasoning'|required 'reasoning' item|items are not persisted",
+        trouble=r"without its required|not found",
         change=_to(replay_state=False),
     ),
     _Rule(
-        about=re.compile(r"reasoning[_. ]summar"),
-        trouble=re.compile(rf"must be verified|{_NO.pattern}"),
+        about=r"reasoning[_. ]summar",
+        trouble=rf"must be verified|{_NO}",
         change=_to(summaries=False),
     ),
-    _Rule(about=re.compile(r"stream_options|include_usage"), change=_to(stream_usage=False)),
+    _Rule(about=r"stream_options|include_usage", change=_to(stream_usage=False)),
     _Rule(
-        about=re.compile(r"tool[_ ]?choice"),
-        unless=re.compile(r"auto-tool-choice"),
+        about=r"tool[_ ]?choice",
+        unless=r"auto-tool-choice",
         change=_demand_less,
     ),
     _Rule(
-        about=re.compile(r"\bstrict\b|additionalproperties|'required' is required"),
-        trouble=re.compile(rf"required|{_NO.pattern}"),
+        about=r"\bstrict\b|additionalproperties|'required' is required",
+        trouble=rf"required|{_NO}",
         change=_to(strict=False),
     ),
     _Rule(
-        about=re.compile(
+        about=(
             r"response[_ ]format|json_schema|json_object|structured output|json mode"
             r"|\boutput_config\b(?!\.effort)"
         ),
         change=_ask_in_words,
     ),
     _Rule(
-        about=re.compile(
+        about=(
             r"reasoning[_. ]effort|\beffort\b|thinking[_ ]?(?:level|budget|config)|thinking is not"
         ),
         change=_think_otherwise,
     ),
-    _Rule(about=re.compile(r"\bstop(?:_?sequences)?\b"), change=_to(stop=False)),
+    _Rule(about=r"\bstop(?:_?sequences)?\b", change=_to(stop=False)),
     _Rule(
-        about=re.compile(r"\bdeveloper\b|\bsystem\b.{0,40}\b(?:role|message|prompt|instruction)"),
-        unless=re.compile(r"multiple|beginning|first"),
+        about=r"\bdeveloper\b|\bsystem\b.{0,40}\b(?:role|message|prompt|instruction)",
+        unless=r"multiple|beginning|first",
         change=_instruct_otherwise,
     ),
     _Rule(
-        about=re.compile(r"role.{0,60}\bsystem\b|only user and assistant roles"),
-        trouble=re.compile(rf"only|{_NO.pattern}"),
-        unless=re.compile(r"multiple|beginning|first"),
+        about=r"role.{0,60}\bsystem\b|only user and assistant roles",
+        trouble=rf"only|{_NO}",
+        unless=r"multiple|beginning|first",
         change=_instruct_otherwise,
     ),
     _Rule(
-        about=re.compile(r"\bsystem\b"),
-        trouble=re.compile(r"multiple|beginning|must be first|only one"),
+        about=r"\bsystem\b",
+        trouble=r"multiple|beginning|must be first|only one",
         change=_to(merge_system=True),
     ),
     _Rule(
-        about=re.compile(r"\bimages?\b|image_url|\bvision\b|multi-?modal"),
-        trouble=re.compile(rf"is not|{_NO.pattern}"),
-        unless=re.compile(r"too large|format|exceed|decode|download|process|size"),
+        about=r"\bimages?\b|image_url|\bvision\b|multi-?modal",
+        trouble=rf"is not|{_NO}",
+        unless=r"too large|format|exceed|decode|download|process|size",
         change=_to(vision=False),
     ),
     _Rule(
-        about=re.compile(
+        about=(
             r"support (?:tools|tool use|tool call|function)|tools?\W{0,2} (?:is|are) not supported"
             r"|function calling|auto-tool-choice"
         ),
-        trouble=re.compile(rf"not|no |requires|{_NO.pattern}"),
+        trouble=rf"not|no |requires|{_NO}",
         change=_to(tools=False),
     ),
 )

@@ -230,10 +230,13 @@ def _named(
 ) -> tuple[ProviderEntry, str]:
     head, slash, tail = wanted.partition("/")
     entry = _find(head, entries)
-    host = _any_server(entries, setup)  # a server of one's own may serve any name
     if entry is not None:
         theirs = slash and head.lower() != entry.name.lower()  # "qwen/…" may be a whole name
-        return (host, wanted) if host and theirs and not setup.connects(entry) else (entry, tail)
+        if not theirs or setup.connects(entry):
+            return entry, tail
+    host = _any_server(entries, setup)  # a server of one's own may serve any name
+    if entry is not None:
+        return (host, wanted) if host else (entry, tail)
     detected = None if slash else _detect(wanted, entries)
     if detected is not None and (host is None or setup.connects(detected)):
         return detected, wanted

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
-import psutil
 
 from octo_lab.core.errors import ConfigError, OctoError, ProviderError
 from octo_lab.llm.local.gguf import GgufFile, read_gguf
@@ -143,6 +142,8 @@ class LlamaProcess:
                     pipe.close()
 
     def _failed(self, reason: str) -> OctoError:
+        import psutil  # 10 ms that only a model of this machine pays
+
         size, free = self.spec.file.size, psutil.virtual_memory().available
         hint = "is the file whole? its kind of model may need a newer xllamacpp"
         if size > free or not reason:
