@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,8 @@ from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
-from sqlalchemy import Connection
 
+from octo_lab.agent.session_limits import SessionUsages
 from octo_lab.bus.attempts import SendPolicy
 from octo_lab.bus.bus import Bus
 from octo_lab.bus.channels import Channels
@@ -25,13 +25,19 @@ from octo_lab.bus.dispatch import Dispatcher
 from octo_lab.bus.inbox import Inbox
 from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
+from octo_lab.config.hook_set import hook_set
 from octo_lab.config.model_setup import model_setup
 from octo_lab.config.place import Place, find_place
 from octo_lab.config.powers import open_powers, sandbox_policy
 from octo_lab.config.reload import Reloader
 from octo_lab.config.settings import Settings
-from octo_lab.config.turn_policy import approval_policy, ask_policy, work_policy
-from octo_lab.core.errors import Rejected, StorageError
+from octo_lab.config.turn_policy import (
+    approval_policy,
+    ask_policy,
+    session_limits,
+    work_policy,
+)
+from octo_lab.core.errors import Rejected
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
 from octo_lab.core.registry import Registry
@@ -51,7 +57,9 @@ from octo_lab.session.dialog_commands import DialogCommands
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.grant_commands import GrantCommands
 from octo_lab.session.models import ConfiguredModels, ModelSource, OneModel
+from octo_lab.session.ownership import registered, stay_alive
 from octo_lab.session.parts import TurnParts
+from octo_lab.session.queue_commands import QueueCommands
 from octo_lab.session.router import Router
 from octo_lab.session.routing_commands import RoutingCommands
 from octo_lab.session.status import StatusDesk, status_text
@@ -59,16 +67,7 @@ from octo_lab.session.tool_calls import ToolDesk
 from octo_lab.session.undo_commands import UndoCommands
 from octo_lab.session.worker import Tell, Workers
 from octo_lab.storage.database import Database, open_database
-from octo_lab.storage.owners import (
-    HEARTBEAT_SECONDS,
-    heartbeat,
-    reclaim,
-    register_owner,
-    remove_owner,
-    this_process,
-)
 from octo_lab.tools.builtin.octo_status import status_tool
-from octo_lab.tools.powers import Powers
 from octo_lab.tools.registry import builtin_tools, plugin_tools
 from octo_lab.tools.sandbox.local import Home
 from octo_lab.tools.tool import Tool, ToolContext
@@ -161,18 +160,19 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         database = await stack.enter_async_context(_database(setup))
         await stack.enter_async_context(log_file(setup.data_folder / LOG_FILE, _secrets(setup)))
         http = await stack.enter_async_context(_model_http(setup))
-        owner = await stack.enter_async_context(_owner(database))
+        owner = await stack.enter_async_context(registered(database))
         channels, bus = Channels(setup.channels), Bus()
         stack.callback(bus.close)
         services = await stack.enter_async_context(stage())
         listening = await stack.enter_async_context(stage())
         shows = await stack.enter_async_context(stage(SHOW_GRACE))
         lanes = await stack.enter_async_context(stage())
-        powers = await stack.enter_async_context(_powers(setup))
+        powers = await stack.enter_async_context(open_powers(_home(setup), setup.settings))
         built_in = builtin_tools(powers)
         tools = Registry("tool", (*built_in, *await _plugins(), *setup.tools))
         models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
         policy, approvals = _ask_policy(setup), ApprovalDesk(approval_policy(setup.settings))
+        usages = SessionUsages(session_limits(setup.settings))
         parts = TurnParts(
             database=database,
             owner=owner,
@@ -182,7 +182,9 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
             desk=approvals,
             show=Delivery(bus=bus, channels=channels).show,
             attended=partial(_attended, channels),
-            news=_news(setup, partial(_take, setup, http, policy, approvals, models)),
+            news=_news(setup, partial(_take, setup, http, policy, approvals, models, usages)),
+            hooks=hook_set(_home(setup), setup.settings),
+            usages=usages,
         )
         tell = partial(_tell, bus)
         workers = Workers(parts, tell, work_policy(setup.settings), lanes=lanes, shows=shows)
@@ -192,7 +194,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
         services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
         services.start_soon(bus.serve_controls, controls.answer)
-        services.start_soon(_stay_alive, database, owner)
+        services.start_soon(stay_alive, database, owner)
         services.start_soon(keep_crash_copies, database, owner, lambda: workers.running)
         services.start_soon(inbox.run, bus.inbound)
         app = App(setup=setup, door=bus, tools=tools, channels=channels, listening=listening)
@@ -223,46 +225,6 @@ async def _model_http(setup: Setup) -> AsyncGenerator[ModelHttp]:
     finally:
         with anyio.move_on_after(HTTP_GRACE, shield=True):
             await http.aclose()
-
-
-@asynccontextmanager
-async def _owner(database: Database) -> AsyncGenerator[str]:
-    """This process, registered as an owner of turns; those of dead owners are closed."""
-    owner = await anyio.to_thread.run_sync(this_process)
-
-    def enter(db: Connection) -> list[str]:
-        register_owner(db, owner)
-        return reclaim(db)
-
-    for turn_id in await database.run(enter):
-        logger.info("turn %s was interrupted by the end of its process", turn_id)
-    try:
-        yield owner.id
-    finally:
-        with anyio.CancelScope(shield=True):
-            await _forgotten(database, owner.id)
-
-
-async def _forgotten(database: Database, owner_id: str) -> None:
-    try:
-        await database.run(partial(remove_owner, owner_id=owner_id))
-    except StorageError as exc:
-        logger.warning("the owner of this process stays registered: %s", exc)
-
-
-async def _stay_alive(database: Database, owner_id: str) -> None:
-    """Tell other kernels that this one lives, and close what dead ones left behind."""
-
-    def beat(db: Connection) -> None:
-        heartbeat(db, owner_id)
-        reclaim(db)
-
-    while True:
-        await anyio.sleep(HEARTBEAT_SECONDS)
-        try:
-            await database.run(beat)
-        except StorageError as exc:
-            logger.warning("no heartbeat: %s", exc)
 
 
 async def _listen(channel: Channel, door: Door) -> None:
@@ -310,29 +272,35 @@ def _take(
     policy: AskPolicy,
     approvals: ApprovalDesk,
     models: ModelSource,
+    usages: SessionUsages,
     place: Place,
 ) -> None:
     """Let the running parts go on with other settings."""
     now = replace(setup, **_from_files(place))
     policy.take(_ask_policy(now))
     approvals.policy = approval_policy(now.settings)
+    usages.limits = session_limits(now.settings)
     if isinstance(models, ConfiguredModels):
         models.connect(_model_setup(now, http))
 
 
 def _ask_policy(setup: Setup) -> AskPolicy:
-    return ask_policy(setup.settings, workspace=setup.workspace, private=(setup.data_folder,))
+    return ask_policy(
+        setup.settings,
+        workspace=setup.workspace,
+        private=(setup.data_folder,),
+        secrets=_secrets(setup),
+    )
 
 
-def _powers(setup: Setup) -> AbstractAsyncContextManager[Powers]:
-    home = Home(
+def _home(setup: Setup) -> Home:
+    return Home(
         workspace=setup.workspace,
         private=(setup.data_folder,),
         environ=setup.environ,
         secrets=_secrets(setup),
         policy=sandbox_policy(setup.settings.sandbox, setup.workspace),
     )
-    return open_powers(home, setup.settings)
 
 
 def _answering(
@@ -355,7 +323,8 @@ def _answering(
     routing = RoutingCommands(models=parts.models)
     undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
     tools = ToolDesk(tools=parts.tools, policy=parts.policy, approvals=parts.desk, dialogs=dialogs)
-    groups = (own, grants, tools, routing, undo)
+    queue = QueueCommands(dialogs=dialogs, modes=workers.modes)
+    groups = (own, grants, tools, routing, undo, queue)
     built_in = [command for group in groups for command in group.commands()]
     commands = Commands((*built_in, *setup.commands))
     controls = Controls(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import anyio
@@ -35,6 +35,7 @@ class Asking:
     patience: Patience
     transcript: Transcript
     emit: Emit
+    alive: Callable[[], None]
     _iteration: int = 0
     _refused: int = 0
     _told: set[str] = field(default_factory=set)
@@ -126,6 +127,7 @@ class Asking:
             emit=self.emit,
             gate=self._gate,
             silence=Silence(self.patience, _size(request.messages)),
+            alive=self.alive,
             joint=joint,
         )
         self.transcript.reply.reason = None

@@ -12,6 +12,7 @@ import anyio
 from octo_lab.agent.joint import CUT_CALL
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.ports import Hooks, Steering
+from octo_lab.agent.session_limits import SessionUsage
 from octo_lab.agent.transcript import Transcript
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.events import Emit, FileChanged, ToolFinished, ToolStarted
@@ -35,20 +36,24 @@ class Dispatch:
     limits: Limits
     hooks: Hooks
     steering: Steering
+    session: SessionUsage
 
     async def run(self, transcript: Transcript, emit: Emit) -> None:
         """Run the unanswered calls and put their results into the transcript."""
         slots = anyio.CapacityLimiter(self.limits.parallel)
+        refused = self.session.begin_round()
 
         async def run_one(call: ToolCall) -> None:
             async with slots:
-                await self._run_one(call, transcript, emit)
+                await self._run_one(call, transcript, emit, refused)
 
         async with anyio.create_task_group() as tasks:
             for call in transcript.unanswered:
                 tasks.start_soon(run_one, call)
 
-    async def _run_one(self, call: ToolCall, transcript: Transcript, emit: Emit) -> None:
+    async def _run_one(
+        self, call: ToolCall, transcript: Transcript, emit: Emit, refused: str
+    ) -> None:
         began = time.perf_counter()
 
         def started() -> None:
@@ -58,7 +63,9 @@ class Dispatch:
             emit(ToolStarted(call.id))
 
         ctx = self.context(call, emit)
-        outcome = self._unfit(call, transcript) or await self._permitted(call, ctx, started)
+        outcome = self._unfit(call, transcript, refused) or await self._permitted(
+            call, ctx, started
+        )
         seconds = time.perf_counter() - began
         result = _result(call, outcome, seconds, ctx.changes.diff_of(call.id))
         transcript.answer(result)
@@ -76,7 +83,7 @@ class Dispatch:
             emit(FileChanged(path))
         await self.hooks.after_tool(call, result)
 
-    def _unfit(self, call: ToolCall, transcript: Transcript) -> Outcome | None:
+    def _unfit(self, call: ToolCall, transcript: Transcript, refused: str) -> Outcome | None:
         """Why the call is not even tried, if it is not."""
         if self.steering.waiting:
             return Outcome(state="cancelled", text=SKIPPED)
@@ -85,7 +92,8 @@ class Dispatch:
         reply = transcript.reply
         if reply.reason == "max_tokens" and call is reply.made[-1] and self._broken(call):
             return Outcome(state="error", text=CUT_CALL)
-        return None
+        refused = refused or self.session.begin_call(call.name)
+        return Outcome(state="denied", text=f"Error: Not run: {refused}.") if refused else None
 
     def _broken(self, call: ToolCall) -> bool:
         try:
@@ -133,5 +141,6 @@ def _result(call: ToolCall, outcome: Outcome, seconds: float, diff: str) -> Mess
         tool_name=call.name,
         outcome=outcome.state,
         seconds=round(seconds, 3),
+        origin=outcome.origin,
         diff=diff,
     )

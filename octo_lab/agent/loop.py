@@ -16,6 +16,7 @@ from octo_lab.agent.limits import Limits
 from octo_lab.agent.loop_detect import LoopWatch
 from octo_lab.agent.patience import Patience, TurnClock, Untimed
 from octo_lab.agent.ports import NO_HOOKS, NO_STEERING, UNCUT, Compactor, Hooks, Steering
+from octo_lab.agent.session_limits import SessionUsage
 from octo_lab.agent.transcript import CloseReason, Reply, Transcript
 from octo_lab.agent.turn_input import TurnInput as TurnInput
 from octo_lab.agent.typed import repair, unfit
@@ -56,6 +57,7 @@ class Agent:
     compactor: Compactor = UNCUT
     hooks: Hooks = NO_HOOKS
     steering: Steering = NO_STEERING
+    session: SessionUsage = field(default_factory=SessionUsage)
 
     async def run(self, turn: TurnInput, transcript: Transcript, emit: Emit, keep: Keep) -> Ending:
         """Run the turn to its end.
@@ -156,6 +158,7 @@ class _Work:
             patience=agent.patience,
             transcript=self.transcript,
             emit=self.emit,
+            alive=self.clock.heard,
         )
 
     def _dispatch(self) -> Dispatch:
@@ -167,6 +170,7 @@ class _Work:
             limits=agent.limits,
             hooks=agent.hooks,
             steering=agent.steering,
+            session=agent.session,
         )
 
     def _replied(self, reply: Reply) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -34,8 +35,15 @@ class Patience:
 
 LOADING = Patience(base=math.inf, most=math.inf, between=120.0)
 """For a model of this machine: loading it may take any time, and the machine may be slow."""
+THINKING = Patience(base=180.0, between=180.0)
+"""For a model that thinks before it says anything, and shows nothing of it."""
 SHARED = Patience(base=math.inf, most=math.inf)
 """For several models that share the work: they have a patience of their own until one begins."""
+
+
+def _now() -> float:
+    """The time of the loop, also where no task runs: in a callback from a thread."""
+    return asyncio.get_running_loop().time()
 
 
 class Silence:
@@ -44,17 +52,23 @@ class Silence:
     def __init__(self, patience: Patience, tokens: int) -> None:
         self.scope = anyio.CancelScope()
         self._between = patience.between
+        self._most = patience.most
         self._seconds = patience.first(tokens)
-        self._arm(anyio.current_time())
+        self._arm(_now())
 
-    def heard(self, *, begun: bool) -> None:
-        """Something came; ``begun``: it is part of the answer."""
-        now = anyio.current_time()
-        if begun and self._seconds != self._between:
+    def heard(self) -> None:
+        """A part of the answer came."""
+        now = _now()
+        if self._seconds != self._between:
             self._seconds = self._between
             self._arm(now)
         elif now - self._armed > self._seconds * _SLACK:
             self._arm(now)
+
+    def told_to_wait(self) -> None:
+        """A wait was announced, as before a request is tried again."""
+        self._seconds = self._most
+        self._arm(_now())
 
     def error(self, name: str) -> TimedOut:
         return TimedOut(
@@ -73,10 +87,10 @@ class TurnClock:
     def __init__(self, seconds: float, idle: float) -> None:
         self.scope = anyio.CancelScope()
         self._idle = idle
-        self._end = anyio.current_time() + seconds
+        self._end = _now() + seconds
         self._paused = 0
         self._left = 0.0
-        self._arm(anyio.current_time())
+        self._arm(_now())
 
     @property
     def expired(self) -> Literal["seconds", "idle"]:
@@ -85,20 +99,20 @@ class TurnClock:
 
     def heard(self) -> None:
         """Something happened."""
-        now = anyio.current_time()
+        now = _now()
         if not self._paused and now - self._heard > self._idle * _SLACK:
             self._arm(now)
 
     def pause(self) -> None:
         if self._paused == 0:
-            self._left = self._end - anyio.current_time()
+            self._left = self._end - _now()
             self.scope.deadline = math.inf
         self._paused += 1
 
     def resume(self) -> None:
         self._paused -= 1
         if self._paused == 0:
-            now = anyio.current_time()
+            now = _now()
             self._end = now + self._left
             self._arm(now)
 

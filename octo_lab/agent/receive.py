@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,6 +13,7 @@ from octo_lab.agent.patience import Silence
 from octo_lab.agent.transcript import Reply, Transcript
 from octo_lab.core.errors import StreamCut
 from octo_lab.core.events import Emit, Noticed, ToolQueued
+from octo_lab.core.liveness import listening
 from octo_lab.core.stream import (
     Done,
     ReasoningDelta,
@@ -36,14 +38,22 @@ class Gate(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hearing:
-    """How one stream is listened to. ``name`` is the provider's, for errors."""
+    """How one stream is listened to. ``name`` is the provider's, for errors.
+
+    ``alive`` is called for what comes and cannot be shown.
+    """
 
     name: str
     emit: Emit
     gate: Gate
     silence: Silence
+    alive: Callable[[], None]
     joint: Joint | None = None
     runaway: Runaway = field(default_factory=Runaway)
+
+    def still_there(self) -> None:
+        self.silence.heard()
+        self.alive()
 
 
 async def receive(stream: Events, transcript: Transcript, hearing: Hearing) -> Reply:
@@ -54,7 +64,7 @@ async def receive(stream: Events, transcript: Transcript, hearing: Hearing) -> R
     """
     reply, heard, silence = transcript.reply, hearing.runaway.feed, hearing.silence
     async with aclosing(stream):
-        with silence.scope:
+        with silence.scope, listening(hearing.still_there):
             async for event in stream:
                 if isinstance(event, TextDelta):
                     _add_text(event, reply, hearing)
@@ -69,8 +79,10 @@ async def receive(stream: Events, transcript: Transcript, hearing: Hearing) -> R
                     _add_rest(reply, hearing)
                     return reply
                 else:
-                    _take(event, reply, transcript, hearing.emit)
-                silence.heard(begun=not isinstance(event, Remarked | UsageReported))
+                    _take(event, reply, transcript, hearing)
+                    if isinstance(event, Remarked | UsageReported):
+                        continue
+                silence.heard()
     if silence.scope.cancelled_caught:
         raise silence.error(hearing.name)
     raise StreamCut("The model's answer ended in the middle", hint="ask again")
@@ -92,7 +104,8 @@ def _add_rest(reply: Reply, hearing: Hearing) -> None:
             hearing.emit(TextDelta(shown))
 
 
-def _take(event: StreamEvent, reply: Reply, transcript: Transcript, emit: Emit) -> None:
+def _take(event: StreamEvent, reply: Reply, transcript: Transcript, hearing: Hearing) -> None:
+    emit = hearing.emit
     match event:
         case ToolCalled(call):
             emit(ToolQueued(storable(transcript.add_call(call))))
@@ -102,4 +115,5 @@ def _take(event: StreamEvent, reply: Reply, transcript: Transcript, emit: Emit) 
         case StateKept(state):
             reply.state = state
         case Remarked(text):
+            hearing.silence.told_to_wait()
             emit(Noticed(text))

@@ -65,11 +65,28 @@ class LocalSettings(_Part):
 
 
 class LimitSettings(_Part):
-    """Bounds of one turn: model calls, tokens (none: no bound), wall time."""
+    """Bounds of one turn: model calls, tokens (none: no bound), wall time, time without any event.
+
+    Of a whole dialog: ``turns``, ``rounds`` of tool calls, and ``calls`` by name or pattern of a
+    tool.
+    """
 
     iterations: Positive = 50
     tokens: Positive | None = None
     seconds: Seconds = 600.0
+    idle: Seconds = 300.0
+    turns: Positive | None = None
+    rounds: Positive | None = None
+    calls: dict[str, Annotated[int, Field(ge=0)]] = {}
+
+
+class HookSettings(_Part):
+    """A program of the owner's that is run at an event; ``tool_filter`` are names or patterns."""
+
+    event: Literal["before_tool_call", "after_tool_call", "before_llm_call", "after_llm_call"]
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    timeout_ms: Positive = 5000
+    tool_filter: tuple[str, ...] = ()
 
 
 class ChannelToolSettings(_Part):
@@ -168,11 +185,15 @@ class WebFetchSettings(_Part):
 
 
 class SessionSettings(_Part):
-    """Turns of history a model sees, turns that run at once, messages that may wait."""
+    """Turns of history a model sees, turns that run at once, messages that may wait.
+
+    ``queue_mode`` is what becomes of a message that comes while a turn runs.
+    """
 
     history: Annotated[int, Field(ge=0)] = 50
     workers: Positive = 10
     queue: Positive = 32
+    queue_mode: Literal["followup", "collect", "steer", "interrupt"] = "followup"
 
 
 class GatewaySettings(_Part):
@@ -203,4 +224,5 @@ class Settings(_Part):
     web_search: WebSearchSettings = WebSearchSettings()
     web_fetch: WebFetchSettings = WebFetchSettings()
     session: SessionSettings = SessionSettings()
+    hooks: tuple[HookSettings, ...] = ()
     gateway: GatewaySettings = GatewaySettings()

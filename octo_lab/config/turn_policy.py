@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.session_limits import SessionLimits
-from octo_lab.config.settings import Settings, ToolSettings
+from octo_lab.config.settings import SecuritySettings, Settings, ToolSettings
+from octo_lab.security.private_names import PrivateNames
 from octo_lab.session.approvals import ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
+from octo_lab.session.privacy import Privacy
 from octo_lab.session.worker import WorkPolicy
 from octo_lab.tools.policy import ChannelTools
 from octo_lab.tools.profiles import ToolProfile
 
 
-def ask_policy(settings: Settings, *, workspace: Path, private: tuple[Path, ...]) -> AskPolicy:
+def ask_policy(
+    settings: Settings,
+    *,
+    workspace: Path,
+    private: tuple[Path, ...],
+    secrets: Iterable[str] = (),
+) -> AskPolicy:
+    """``secrets`` are looked up anew for each turn, and masked wherever they turn up."""
     limits = settings.limits
     return AskPolicy(
         private=private,
@@ -30,7 +40,13 @@ def ask_policy(settings: Settings, *, workspace: Path, private: tuple[Path, ...]
         channels=_channels(settings.tools),
         profiles=_profiles(settings.tools),
         history=settings.session.history,
+        privacy=_privacy(settings.security, secrets),
     )
+
+
+def _privacy(security: SecuritySettings, secrets: Iterable[str]) -> Privacy:
+    names = PrivateNames(paths=security.private_paths, variables=security.private_variables)
+    return Privacy(secrets=secrets, names=names, trusted=security.trusted_hosts)
 
 
 def approval_policy(settings: Settings) -> ApprovalPolicy:

@@ -16,7 +16,7 @@ from octo_lab.core.turns import (
     TurnSnapshot,
 )
 from octo_lab.llm.tokens import message_tokens
-from octo_lab.session.turn import PREVIEW
+from octo_lab.session.turn import PREVIEW, steered_block
 from octo_lab.storage.turns import TurnRecord
 
 # Newer than every live revision of the same turn: what is stored has the last word.
@@ -89,9 +89,11 @@ def stored_snapshot(record: TurnRecord, session: str) -> TurnSnapshot:
 
 def _blocks(record: TurnRecord) -> Iterable[Block]:
     results = {m.tool_call_id: m for m in record.messages if m.role == "tool"}
-    for message in record.messages:
+    for number, message in enumerate(record.messages):
         if message.role == "assistant":
             yield from _said(message, results)
+        elif message.role == "user" and number:
+            yield steered_block(message.content)
     if record.turn.partial.strip():
         yield TextBlock(record.turn.partial)
     if record.turn.error:

@@ -8,20 +8,25 @@ from typing import Literal, Protocol
 
 import anyio
 
+from octo_lab.agent.hooks import HookSet
+from octo_lab.agent.session_limits import SessionUsages
 from octo_lab.agent.transcript import Transcript
 from octo_lab.bus.latest import Latest
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.llm.resilience.swappable import Swappable
+from octo_lab.security.taint import Taint
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
+from octo_lab.session.job import Job as Job
 from octo_lab.session.models import ChosenModel, ModelSource
+from octo_lab.session.steering import SteerBox
 from octo_lab.session.turn import TurnController
 from octo_lab.storage.database import Database
-from octo_lab.storage.sessions import SessionRow
 from octo_lab.storage.turns import TurnRow
 from octo_lab.tools.changes import Changes
+from octo_lab.tools.screen import Screen
 from octo_lab.tools.tool import Tool
 
 
@@ -47,14 +52,8 @@ class TurnParts:
     show: Show
     attended: Callable[[ChatAddress], bool]
     news: Callable[[], str] = str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A message on its way to the dialog that will answer it."""
-
-    message: InboundMessage
-    session: SessionRow
+    hooks: HookSet | None = None
+    usages: SessionUsages = field(default_factory=SessionUsages)
 
 
 class Stopper:
@@ -81,7 +80,10 @@ class RunningTurn:
     stopper: Stopper
     news: str = ""
     transcript: Transcript = field(default_factory=Transcript)
+    said: SteerBox = field(default_factory=SteerBox)
     changes: Changes = field(default_factory=Changes)
+    taint: Taint = field(default_factory=Taint)
+    screen: Screen = field(default_factory=Screen)
 
     def use(self, model: ChosenModel) -> None:
         """From the next request on, ask another model."""

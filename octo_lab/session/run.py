@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import anyio
 from sqlalchemy import Connection
 
-from octo_lab.core.errors import OctoError
+from octo_lab.core.errors import OctoError, Rejected
 from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean, first_line
@@ -21,8 +21,10 @@ from octo_lab.session.ask import turn_input, user_message
 from octo_lab.session.changes import keep_changes
 from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
+from octo_lab.session.privacy import keep_taint
+from octo_lab.session.steering import SteerBox, ignore
 from octo_lab.session.turn import TurnController, TurnFacts
-from octo_lab.storage.sessions import get_session, rename_session
+from octo_lab.storage.sessions import SessionRow, get_session, rename_session
 from octo_lab.storage.turns import (
     NewTurn,
     TurnRecord,
@@ -55,12 +57,16 @@ _BROKEN = _Outcome(
 
 
 async def begin(
-    parts: TurnParts, job: Job, stopper: Stopper
+    parts: TurnParts, job: Job, stopper: Stopper, read: Callable[[Job], None] = ignore
 ) -> tuple[RunningTurn, list[TurnRecord]]:
-    """Store the question, durable from here on; raises OctoError when it cannot be asked."""
+    """Store the question, durable from here on; raises OctoError when it cannot be asked.
+
+    ``read`` is called with each message that the running turn takes in.
+    """
     news = parts.news()
-    wanted = job.message.options.model or await _session_model(parts, job)
-    model = await parts.models.choose(wanted)
+    session = await _session(parts, job)
+    _check_turns(parts.usages.limits.turns, session)
+    model = await parts.models.choose(job.message.options.model or session.model)
     new = _new_turn(job, model)
 
     def store(db: Connection) -> tuple[TurnRow, list[TurnRecord]]:
@@ -82,14 +88,25 @@ async def begin(
         controller=controller,
         stopper=stopper,
         news=news,
+        said=SteerBox(read),
+        taint=parts.policy.privacy.taint(past, job.message),
+        screen=parts.policy.privacy.screen(lambda text: controller.emit(Noticed(text))),
     )
     return turn, past
 
 
-async def _session_model(parts: TurnParts, job: Job) -> str | None:
-    """The one the dialog has by now: it may have changed while the message waited."""
+async def _session(parts: TurnParts, job: Job) -> SessionRow:
+    """The dialog as it is by now: it may have changed while the message waited."""
     session = await parts.database.read(partial(get_session, session_id=job.session.id))
-    return session.model if session else job.session.model
+    return session or job.session
+
+
+def _check_turns(most: int | None, session: SessionRow) -> None:
+    if most is not None and session.turns >= most:
+        raise Rejected(
+            f"This dialog has had its {most} turns",
+            hint="go on in another one, with `/new`, or raise `limits.turns`",
+        )
 
 
 async def run(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> None:
@@ -166,6 +183,7 @@ def _left(count: int) -> str:
 
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:
     await keep_changes(parts.database, turn)
+    await keep_taint(parts.database, turn.row, parts.owner, turn.taint)
     await parts.database.run(
         partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=messages)
     )
@@ -195,6 +213,7 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
 
     try:
         await keep_changes(parts.database, turn)
+        await keep_taint(parts.database, turn.row, parts.owner, turn.taint)
         await parts.database.run(store)
     except OctoError as exc:
         outcome = _Outcome(state="failed", error=exc.message, hint=exc.hint)

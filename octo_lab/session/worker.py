@@ -15,11 +15,14 @@ from octo_lab.core.errors import OctoError, Rejected
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, Told
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
+from octo_lab.session.queue_modes import QueueMode, QueueModes, joins, merged, same_person
 from octo_lab.session.run import begin, run
 
 Tell = Callable[[InboundMessage, Told], None]
 
 NOT_BEGUN = Told(text="Stopped before it began.")
+READ = Told(text="Read by the running turn.")
+TOGETHER = Told(text="Answered together with the message before it.")
 CLOSED = Told(text="octo_lab is closing; this was not asked", failed=True, hint="ask it again")
 FAILED = Told(
     text="This failed inside octo_lab",
@@ -50,11 +53,15 @@ class _Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkPolicy:
-    """``queue`` messages wait per session, ``at_once`` turns run, a worker idles so long."""
+    """``queue`` messages wait per session, ``at_once`` turns run, a worker idles so long.
+
+    ``mode`` is what becomes of messages that come meanwhile, where a dialog has no own mode.
+    """
 
     queue: int = 32
     at_once: int = 10
     idle: float = 300.0
+    mode: QueueMode = "followup"
 
 
 class Workers:
@@ -69,6 +76,7 @@ class Workers:
         lanes: TaskGroup,
         shows: TaskGroup,
     ) -> None:
+        self.modes = QueueModes(policy.mode)
         self._parts = parts
         self._tell = tell
         self._shows = shows
@@ -87,13 +95,26 @@ class Workers:
         return session_id in self._works or bool(self._lanes.waiting(session_id))
 
     def submit(self, job: Job) -> None:
-        """Queue a message for its session; raises Rejected when 32 wait there already."""
+        """Give a message to its session; raises Rejected when 32 wait there already."""
         if self._closed:
             self._tell(job.message, CLOSED)
         elif (job.message.address, job.message.id) in self._stopped:
             self._tell(job.message, NOT_BEGUN)
-        else:
+        elif not self._steered(job):
             self._lanes.put(job.session.id, job)
+            self._interrupt(job)
+
+    def _steered(self, job: Job) -> bool:
+        """Whether the turn that runs there takes the message in."""
+        work = self._works.get(job.session.id)
+        if self.modes.of(job.session.id) != "steer" or work is None or work.turn is None:
+            return False
+        return joins(job, work.job) and work.turn.said.put(job)
+
+    def _interrupt(self, job: Job) -> None:
+        if self.modes.of(job.session.id) == "interrupt":
+            session = job.session.id
+            self._stop(lambda work: work.job.session.id == session and same_person(work.job, job))
 
     def stop_session(self, session_id: str, sender_id: str = "") -> int:
         """Stop the session's turn and what ``sender_id`` (``""``: anybody) has waiting there."""
@@ -147,7 +168,7 @@ class Workers:
             self._tell(job.message, told)
 
     async def _work(self, session_id: str, job: Job) -> None:
-        work = self._works[session_id] = _Work(job=job)
+        work = self._works[session_id] = _Work(job=self._collected(job))
         try:
             await self._when_free(work)
         except OctoError as exc:
@@ -170,13 +191,40 @@ class Workers:
         finally:
             self._slots.release()
 
+    def _collected(self, job: Job) -> Job:
+        """The job, with what waits behind it and can be answered together with it."""
+        if self.modes.of(job.session.id) != "collect":
+            return job
+        others = self._lanes.take(job.session.id, lambda other: joins(other, job))
+        self._drop(others, TOGETHER)
+        message = merged(job.message, [other.message for other in others])
+        return Job(message=message, session=job.session)
+
     async def _take_turn(self, work: _Work) -> None:
-        turn, past = await begin(self._parts, work.job, work.stopper)
+        turn, past = await begin(self._parts, work.job, work.stopper, self._read)
         work.turn = turn
         channel = work.job.message.address.channel
         logger.info("turn %s: %s answers %s", turn.row.id, type(turn.controller).__name__, channel)
         self._shows.start_soon(self._parts.show, work.job.message, turn.controller.latest)
-        await run(self._parts, turn, past)
+        try:
+            await run(self._parts, turn, past)
+        finally:
+            work.turn = None
+            self._put_back(turn)
+
+    def _read(self, job: Job) -> None:
+        self._tell(job.message, READ)
+
+    def _put_back(self, turn: RunningTurn) -> None:
+        """What the turn did not read gets a turn of its own."""
+        for job in turn.said.rest():
+            if self._closed or turn.stopper.state == "cancelled":
+                self._tell(job.message, CLOSED if self._closed else NOT_BEGUN)
+                continue
+            try:
+                self._lanes.put(job.session.id, job)
+            except Rejected as exc:
+                self._tell(job.message, rejected(exc))
 
 
 def _at(job: Job, address: ChatAddress) -> bool:

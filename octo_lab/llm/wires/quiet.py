@@ -7,6 +7,7 @@ import re
 import anyio
 
 from octo_lab.core.errors import TimedOut
+from octo_lab.core.liveness import alive
 
 # Comments, and the events that Anthropic and OpenAI send while nothing happens.
 _NO_NEWS = re.compile(
@@ -27,6 +28,7 @@ class Quiet:
         """A piece of the body of which no event came."""
         if not _NO_NEWS.fullmatch(part):
             self._since = None
+            alive()
         elif self._since is None:
             self._since = anyio.current_time()
         elif anyio.current_time() - self._since > self._patience:

@@ -1,0 +1,50 @@
+"""The command /queue: what becomes of messages that come while a turn runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.mail import Told
+from octo_lab.session.commands import Command, CommandCall
+from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.queue_modes import MODES, QueueModes
+
+WHAT = {
+    "followup": "What is said while a turn runs waits and gets a turn of its own.",
+    "collect": "What is said while a turn runs waits and is answered together, in one turn.",
+    "steer": "What is said while a turn runs is read by it before its next step.",
+    "interrupt": "What is said while a turn runs stops it and is answered at once.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueCommands:
+    """A mode chosen here holds for the chat's current dialog, until octo_lab closes."""
+
+    dialogs: Dialogs
+    modes: QueueModes
+
+    def commands(self) -> tuple[Command, ...]:
+        return (
+            Command(
+                name="queue",
+                usage=f"[{'|'.join(MODES)}]",
+                summary="show or choose what becomes of messages that come while a turn runs",
+                run=self.queue,
+                bypass=True,
+            ),
+        )
+
+    async def queue(self, call: CommandCall) -> Told:
+        wanted = call.args.lower()
+        mode = next((mode for mode in MODES if mode == wanted), None)
+        if wanted and mode is None:
+            raise UsageError(f"No such mode: {wanted!r}", hint=f"one of: {', '.join(MODES)}")
+        if mode is None:
+            session = await self.dialogs.current(call.address)
+            mode = self.modes.of(session.id) if session else self.modes.usual
+        else:
+            session = await self.dialogs.current_or_new(call.address)
+            self.modes.choose(session.id, mode)
+        return Told(text=f"`{mode}`: {WHAT[mode]}")
