@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from octo_lab.core.errors import ToolDenied
+from octo_lab.core.errors import StorageError, ToolDenied
 from octo_lab.core.events import ApprovalAsked, ApprovalSettled, Decision, Emit, Noticed
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
@@ -64,7 +64,7 @@ class ApprovalDesk:
 
     def __init__(self, policy: ApprovalPolicy, standing: Standing | None = None) -> None:
         self.policy = policy
-        self.standing = standing or Standing(None)
+        self.standing = standing or Standing()
         self._open: dict[str, _Open] = {}
         self._granted: set[tuple[str, str]] = set()
 
@@ -109,6 +109,13 @@ class ApprovalDesk:
         elif decision == "always":
             await self.standing.add(scopes)
 
+    async def _kept(self, asker: Asker, question: Question, decision: Decision) -> None:
+        try:
+            await self.keep(asker.session, question, decision)
+        except StorageError as exc:
+            await self.keep(asker.session, question, "session")
+            asker.emit(Noticed(f"This is allowed for this session only: {exc}"))
+
     def revoke(self, session: str, scope: str) -> bool:
         """Take one grant back; False when there was none."""
         had = self.granted(session, scope)
@@ -125,7 +132,7 @@ class ApprovalDesk:
                 call_id=question.call.id,
                 tool=question.call.name,
                 detail=question.detail,
-                risk=", ".join(filter(None, (question.risk, question.why))),
+                risk=_grave(question),
             )
         )
         try:
@@ -135,7 +142,7 @@ class ApprovalDesk:
             del self._open[approval_id]
         if not waiting.answered.is_set():
             asker.emit(Noticed(f"Nobody answered within {self.policy.seconds:g} s: denied."))
-        await self.keep(asker.session, question, waiting.decision)
+        await self._kept(asker, question, waiting.decision)
         asker.emit(ApprovalSettled(approval_id, question.call.id, waiting.decision))
         return waiting.decision
 
@@ -184,6 +191,13 @@ class TurnApprover:
         what = f"{question.call.name!r} was denied: {why}"
         self._asker.emit(Noticed(f"{what}. To allow it, {hint}." if hint else f"{what}."))
         return ToolDenied(what, hint="go on without it")
+
+
+def _grave(question: Question) -> str:
+    """Why it is asked, in a line."""
+    judged = question.judged
+    doubt = judged.reason if judged is not None and judged.decision == "ask" else ""
+    return ", ".join(dict.fromkeys(filter(None, (question.risk, question.why, doubt))))
 
 
 def _setting(question: Question) -> str:

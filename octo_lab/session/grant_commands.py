@@ -13,11 +13,12 @@ from octo_lab.session.dialogs import Dialogs
 from octo_lab.tools.tool import Tool
 
 CHANNELS = frozenset({"notebook", "terminal"})  # where whoever types owns the machine
+_ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantCommands:
-    """Grants hold for the chat's current dialog, until octo_lab closes."""
+    """Grants hold for the chat's current dialog until octo_lab closes, or always."""
 
     dialogs: Dialogs
     approvals: ApprovalDesk
@@ -27,14 +28,14 @@ class GrantCommands:
         return (
             Command(
                 name="allow",
-                usage="[TOOL]",
-                summary="let a tool run unasked in this dialog, or list those that may",
+                usage="[always] [TOOL [COMMAND]]",
+                summary="let a tool, or one sort of its commands, run unasked, or list what may",
                 run=self.allow,
                 channels=CHANNELS,
             ),
             Command(
                 name="deny",
-                usage="TOOL",
+                usage="TOOL [COMMAND]",
                 summary="take that back: ask again",
                 run=self.deny,
                 channels=CHANNELS,
@@ -42,37 +43,63 @@ class GrantCommands:
         )
 
     async def allow(self, call: CommandCall) -> Told:
-        names = call.args.split()
-        if not names:
+        first, _, rest = call.args.strip().partition(" ")
+        always = first == _ALWAYS
+        scopes = self._scopes(rest if always else call.args)
+        if not scopes:
             return await self._listed(call)
-        for name in names:
-            self._check(name, call.address.channel)
+        for scope in scopes:
+            self._check(scope.partition(":")[0], call.address.channel)
+        if always:
+            await self.approvals.standing.add(scopes)
+            return Told(text=f"{_quoted(scopes)} may always run in this workspace.")
         session = await self.dialogs.current_or_new(call.address)
-        for name in names:
-            self.approvals.grant(session.id, name)
-        return Told(text=f"{_quoted(names)} may run in this dialog until octo_lab closes.")
+        for scope in scopes:
+            self.approvals.grant(session.id, scope)
+        return Told(text=f"{_quoted(scopes)} may run in this dialog until octo_lab closes.")
 
     async def deny(self, call: CommandCall) -> Told:
-        names = call.args.split()
-        if not names:
+        scopes = self._scopes(call.args.removeprefix(f"{_ALWAYS} "))
+        if not scopes:
             raise UsageError("Deny which tool?", hint="list those that may run with `/allow`")
         session = await self.dialogs.current(call.address)
-        taken = [name for name in names if session and self.approvals.revoke(session.id, name)]
+        taken = [
+            scope for scope in scopes if await self._taken(session.id if session else "", scope)
+        ]
         if not taken:
             return Told(
-                text=f"{_quoted(names)} was not allowed here",
+                text=f"{_quoted(scopes)} was not allowed here",
                 failed=True,
                 hint="list what is with `/allow`",
             )
         return Told(text=f"{_quoted(taken)} is asked about again.")
 
+    async def _taken(self, session: str, scope: str) -> bool:
+        here = self.approvals.revoke(session, scope)
+        return await self.approvals.standing.remove(scope) or here
+
+    def _scopes(self, args: str) -> list[str]:
+        """``shell git status`` is a command of the tool; ``python shell`` are two tools."""
+        words = args.replace(": ", " ", 1).split()
+        names = {tool.name: tool for tool in self.tools}
+        if len(words) > 1 and not set(words) <= set(names):
+            tool = names.get(words[0])
+            if tool is not None and tool.scopes is not None:
+                return [f"{words[0]}: {' '.join(words[1:])}"]
+        return words
+
     async def _listed(self, call: CommandCall) -> Told:
         session = await self.dialogs.current(call.address)
         granted = self.approvals.grants(session.id) if session else ()
-        if not granted:
+        standing = self.approvals.standing.scopes
+        lines = [
+            f"{_quoted(granted)} may run in this dialog until octo_lab closes." if granted else "",
+            f"{_quoted(standing)} may always run in this workspace." if standing else "",
+        ]
+        if not granted and not standing:
             asking = [tool.name for tool in self._asking(call.address.channel)]
             return Told(text=f"Nothing is allowed unasked. What asks: {_quoted(asking) or 'none'}.")
-        return Told(text=f"{_quoted(granted)} may run in this dialog until octo_lab closes.")
+        return Told(text="\n\n".join(filter(None, lines)))
 
     def _asking(self, channel: str) -> list[Tool]:
         return [tool for tool in self.tools if tool.asks and tool.offered_to(channel)]

@@ -20,15 +20,19 @@ logger = logging.getLogger(__name__)
 
 
 class Standing:
-    """Scopes that run unasked in every session. Without a file they last as long as this does.
+    """Scopes that run unasked in every session of ``workspace``.
 
-    A file that cannot be read allows nothing.
+    Without a file they last as long as this does. A data folder may serve several workspaces.
     """
 
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
+    def __init__(self, file: Path | None = None, workspace: str = "") -> None:
+        self._file, self._workspace = file, workspace
         self._lock = anyio.Lock()
-        self.scopes = _read(file) if file else ()
+        self.scopes: tuple[str, ...] = ()
+
+    def load(self) -> None:
+        """Read the file, if there is one; one that cannot be read allows nothing."""
+        self.scopes = _read(self._file).get(self._workspace, ()) if self._file else ()
 
     async def add(self, scopes: Iterable[str]) -> None:
         """Allow these from now on; raises StorageError when that cannot be kept."""
@@ -45,28 +49,40 @@ class Standing:
 
     async def _set(self, scopes: tuple[str, ...]) -> None:
         if self._file is not None:
-            await anyio.to_thread.run_sync(_write, self._file, scopes)
+            await anyio.to_thread.run_sync(_write, self._file, self._workspace, scopes)
         self.scopes = scopes
-        logger.info("allowed in this workspace: %s", ", ".join(scopes) or "nothing")
+        logger.info("allowed in this workspace: %s", "; ".join(scopes) or "nothing")
 
 
-def _read(file: Path) -> tuple[str, ...]:
+async def open_standing(data_folder: Path, workspace: Path) -> Standing:
+    """What was allowed in a workspace up to now."""
+    standing = Standing(data_folder / ALLOWED_FILE, str(workspace))
+    await anyio.to_thread.run_sync(standing.load)
+    return standing
+
+
+def _read(file: Path) -> dict[str, tuple[str, ...]]:
     try:
         found = json.loads(file.read_bytes())
     except FileNotFoundError:
-        return ()
+        return {}
     except (OSError, ValueError) as exc:
         logger.warning("%s is not read, nothing in it is allowed: %s", file, exc)
-        return ()
-    listed = found.get("scopes") if isinstance(found, dict) else None
-    return tuple(one for one in listed or () if isinstance(one, str))[:MOST]
+        return {}
+    listed = found.items() if isinstance(found, dict) else ()
+    return {name: _texts(scopes) for name, scopes in listed if isinstance(scopes, list)}
 
 
-def _write(file: Path, scopes: tuple[str, ...]) -> None:
-    """Whole or not at all."""
+def _texts(scopes: list[object]) -> tuple[str, ...]:
+    return tuple(scope for scope in scopes if isinstance(scope, str))[:MOST]
+
+
+def _write(file: Path, workspace: str, scopes: tuple[str, ...]) -> None:
+    """Whole or not at all; what was allowed in other workspaces stays."""
+    everything = {**_read(file), workspace: scopes}
     beside = file.with_name(f".{file.name}.{new_id()}")
     try:
-        beside.write_text(json.dumps({"scopes": scopes}, indent=2) + "\n", encoding="utf-8")
+        beside.write_text(json.dumps(everything, indent=2) + "\n", encoding="utf-8")
         beside.replace(file)
     except OSError as exc:
         beside.unlink(missing_ok=True)

@@ -61,11 +61,11 @@ def is_covered(question: Question, granted: Collection[str]) -> bool:
     """Whether grants cover the call: the whole tool, where its arguments are harmless, or each
     of its scopes.
     """
-    scopes = question.scopes or (question.scope,)
-    if all(scope in granted for scope in scopes):
-        return True
     doubtful = question.judged is not None and question.judged.decision == "ask"
-    return _name(question) in granted and not doubtful
+    if _name(question) in granted and not doubtful:
+        return True
+    scopes = question.scopes or (question.scope,)
+    return scopes != (_name(question),) and all(scope in granted for scope in scopes)
 
 
 def _ruled(question: Question, rules: ToolRules) -> Verdict | None:
