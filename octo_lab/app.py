@@ -62,6 +62,7 @@ from octo_lab.session.parts import TurnParts
 from octo_lab.session.queue_commands import QueueCommands
 from octo_lab.session.router import Router
 from octo_lab.session.routing_commands import RoutingCommands
+from octo_lab.session.standing import open_standing
 from octo_lab.session.status import StatusDesk, status_text
 from octo_lab.session.tool_calls import ToolDesk
 from octo_lab.session.undo_commands import UndoCommands
@@ -171,7 +172,9 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         built_in = builtin_tools(powers)
         tools = Registry("tool", (*built_in, *await _plugins(), *setup.tools))
         models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
-        policy, approvals = _ask_policy(setup), ApprovalDesk(approval_policy(setup.settings))
+        standing = await open_standing(setup.data_folder, setup.workspace)
+        policy = _ask_policy(setup)
+        approvals = ApprovalDesk(approval_policy(setup.settings), standing)
         usages = SessionUsages(session_limits(setup.settings))
         parts = TurnParts(
             database=database,

@@ -157,7 +157,7 @@ async def _answer(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord
 
 
 async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> _Outcome:
-    tools = parts.policy.tools_for(turn.job.message, parts.tools)
+    tools = parts.policy.tools_for(turn.job.message, parts.tools, turn.model.name)
     asked, context = turn_input(turn.job.message, tools, past, turn.model.window)
     emit = turn.controller.emit
     first = turn.model.note if turn.row.parent is None else ""
