@@ -6,9 +6,9 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from octo_lab.core.errors import BadRequest, Unavailable
+from octo_lab.core.errors import BadRequest, ProviderError, Unavailable
 from octo_lab.core.messages import ChatRequest
-from octo_lab.core.stream import Remarked, StreamEvent
+from octo_lab.core.stream import Remarked, StreamEvent, UsageReported
 from octo_lab.llm.errors import error_from_text, shown
 from octo_lab.llm.hints import model_hints
 from octo_lab.llm.http import HttpCall, HttpReply
@@ -31,7 +31,8 @@ class Streaming:
     """Streams the answers of one model from a server that speaks ``wire``.
 
     A request that the server refuses for a reason it names is asked again in the way it wants,
-    which is remembered; nothing is asked again once an answer has begun.
+    which is remembered; nothing is asked again once an answer has begun. What an answer took is
+    reported also where it ends in an error.
     """
 
     def __init__(self, config: ProviderConfig, wire: Wire) -> None:
@@ -46,8 +47,9 @@ class Streaming:
         trial = Trial(request=request, hints=self._hints, unexplained=self._unexplained)
         visible = False
         while True:
+            reader = self.wire.read(trial.request, self.config)
             try:
-                async with aclosing(self._answer(trial)) as batches:
+                async with aclosing(self._answer(trial, reader)) as batches:
                     async for events in batches:
                         if events and not visible:
                             visible = True
@@ -55,11 +57,13 @@ class Streaming:
                         for event in events:
                             yield event
                 return
-            except BadRequest as refusal:
-                remark = None if visible else trial.after(refusal)
+            except ProviderError as exc:
+                if spent := reader.spent:  # no answer came of it, but it is paid for
+                    yield UsageReported(spent)
+                remark = trial.after(exc) if isinstance(exc, BadRequest) and not visible else None
                 if remark is None:
                     raise
-                logger.debug("%s/%s: asked again after %r", self.name, self.model, refusal.message)
+                logger.debug("%s/%s: asked again after %r", self.name, self.model, exc.message)
             if remark:
                 yield Remarked(f"{self.name}/{self.model} {remark}.")
 
@@ -68,9 +72,10 @@ class Streaming:
         self._hints = trial.hints
         self._unexplained = trial.unexplained if trial.plain else None
 
-    async def _answer(self, trial: Trial) -> AsyncGenerator[list[StreamEvent], None]:
+    async def _answer(
+        self, trial: Trial, reader: AnswerReader
+    ) -> AsyncGenerator[list[StreamEvent], None]:
         """The events of one answer, as they come together."""
-        reader = self.wire.read(trial.request, self.config)
         head = bytearray()
         quiet = Quiet(self.name, self.config.http.patience)
         async with self.config.http.stream(self._call(trial)) as reply:

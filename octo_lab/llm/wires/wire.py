@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from octo_lab.core.messages import ChatRequest
+from octo_lab.core.messages import ChatRequest, Usage
 from octo_lab.core.stream import StreamEvent
 from octo_lab.llm.hints import ModelHints
 from octo_lab.llm.provider_config import ProviderConfig
@@ -38,6 +38,11 @@ class AnswerReader(Protocol):
     @property
     def whole(self) -> bool:
         """The answer is complete; usage and the end of the body may still come."""
+        ...
+
+    @property
+    def spent(self) -> Usage | None:
+        """What the server has said so far that the answer took; None while it said nothing."""
         ...
 
     def feed(self, part: bytes) -> list[StreamEvent]:

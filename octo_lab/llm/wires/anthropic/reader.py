@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from octo_lab.core.errors import Unavailable
-from octo_lab.core.messages import ProviderState
+from octo_lab.core.messages import ProviderState, Usage
 from octo_lab.core.stream import (
     Done,
     ReasoningDelta,
@@ -85,6 +85,10 @@ class MessagesReader:
             "error": self._fail,
         }
 
+    @property
+    def spent(self) -> Usage | None:
+        return self._totals.usage()
+
     def feed(self, part: bytes) -> list[StreamEvent]:
         """The deltas that this piece of the body completes."""
         out: list[StreamEvent] = []
@@ -120,8 +124,8 @@ class MessagesReader:
         # Where a tool's input became the answer's text, thinking has no place to come back to.
         if blob := "" if answered else self._blocks.state(calls):
             out.append(StateKept(ProviderState(provider=self._name, model=self._model, blob=blob)))
-        if usage := self._totals.usage():
-            out.append(UsageReported(usage))
+        if spent := self.spent:
+            out.append(UsageReported(spent))
         return [*out, Done(reason or ("tool_use" if calls else "end_turn"))]
 
     def _held(self, answered: str, *, called: bool) -> str:

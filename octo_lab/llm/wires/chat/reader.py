@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from octo_lab.core.errors import Unavailable
-from octo_lab.core.messages import ProviderState
+from octo_lab.core.messages import ProviderState, Usage
 from octo_lab.core.stream import (
     Done,
     ReasoningDelta,
@@ -90,6 +90,10 @@ class ChatReader:
         """The answer is complete; usage and [DONE] may still come."""
         return bool(self.finish) or self.ended
 
+    @property
+    def spent(self) -> Usage | None:
+        return read_usage(self._usage) if self._usage else None
+
     def read_whole(self, body: bytes) -> list[StreamEvent]:
         """An answer that came as one JSON body."""
         out: list[StreamEvent] = []
@@ -108,8 +112,8 @@ class ChatReader:
         out += [ToolCalled(call) for call in calls]
         if blob := self._thoughts.blob():
             out.append(StateKept(ProviderState(provider=self._name, model=self._model, blob=blob)))
-        if self._usage:
-            out.append(UsageReported(read_usage(self._usage)))
+        if spent := self.spent:
+            out.append(UsageReported(spent))
         return [*out, Done(reason)]
 
     def _check_end(self) -> None:

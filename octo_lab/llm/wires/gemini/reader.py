@@ -81,6 +81,10 @@ class GeminiReader:
         """The answer is complete; usage may still come."""
         return bool(self.finish or self._blocked)
 
+    @property
+    def spent(self) -> Usage | None:
+        return read_usage(self._usage) if self._usage else None
+
     def feed(self, part: bytes) -> list[StreamEvent]:
         """The deltas that this piece of the body completes."""
         out: list[StreamEvent] = []
@@ -125,8 +129,8 @@ class GeminiReader:
         if not calls and not self._spoke and self.finish not in _REASONS:
             raise Unavailable(f"{self._name!r} answered nothing", hint="ask again")
         out = [*late, *(ToolCalled(call) for call in calls)]
-        if self._usage:
-            out.append(UsageReported(read_usage(self._usage)))
+        if spent := self.spent:
+            out.append(UsageReported(spent))
         if blob := self._signatures.blob():
             config = self._config
             state = ProviderState(provider=config.name, model=config.model, blob=blob)

@@ -51,6 +51,7 @@ class ResponsesReader:
         key: Secret | None = None,
     ) -> None:
         self.begun = False
+        self.spent: Usage | None = None
         self._ending: Ending | None = None
         self._reason = ""  # why an answer is incomplete
         self._name = name
@@ -65,7 +66,6 @@ class ResponsesReader:
         self._refusal: list[str] = []
         self._calls = Calls()
         self._items: dict[int, Json] = {}
-        self._usage: Usage | None = None
 
     @property
     def whole(self) -> bool:
@@ -104,8 +104,8 @@ class ResponsesReader:
         if self._ending == "incomplete":  # the last call may lack its end: then it never was one
             calls, reason = [call for call in calls if is_object(call.arguments)], "max_tokens"
         out: Out = [ToolCalled(call) for call in calls]
-        if self._usage:
-            out.append(UsageReported(self._usage))
+        if self.spent:
+            out.append(UsageReported(self.spent))
         blob = kept_items([item for _, item in sorted(self._items.items())])
         if blob and self._ending == "completed":
             state = ProviderState(provider=self._name, model=self._model, blob=blob)
@@ -212,13 +212,17 @@ class ResponsesReader:
             known = self._places.known(item.get("id"), item.get("call_id"))
             place = index if known is None else known
             self._item(self._places.of(place, item.get("id")), item, out)
-        usage = response.get("usage")
-        if usage:
-            self._usage = read_usage(usage)
+        self._count(response)
         self._ending = ending
 
+    def _count(self, response: Json) -> None:
+        if usage := response.get("usage"):
+            self.spent = read_usage(usage)
+
     def _failed(self, event: Json, _out: Out) -> None:
-        error = event["response"].get("error") or {}
+        response = event["response"]
+        self._count(response)
+        error = response.get("error") or {}
         code = str(error.get("code"))
         if code in _FLAGGED:
             raise refused(self._name, str(error.get("message") or ""), self._key)
