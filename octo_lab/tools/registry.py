@@ -17,6 +17,7 @@ from octo_lab.tools.builtin import (
     edit_file,
     exec_session,
     get_time,
+    git,
     glob,
     grep,
     http_request,
@@ -49,6 +50,7 @@ BUILTIN: tuple[Tool, ...] = (
 POWERED: tuple[Callable[[Powers], Tool], ...] = (
     shell.tool,
     exec_session.tool,
+    git.tool,
     web_search.tool,
     web_fetch.tool,
     http_request.tool,
