@@ -14,7 +14,7 @@ HOT = (
     *("model", "fallbacks", "providers", "models", "routing", "local"),
     *("limits", "session.history"),
     *("tools.allow", "tools.deny", "tools.python", "tools.rules", "tools.risks", "tools.hosts"),
-    *("tools.channels", "tools.models", "tools.approval_seconds"),
+    *("tools.channels", "tools.models", "tools.approval_seconds", "security"),
 )
 Look = tuple[tuple[int, int, int] | None, ...]
 

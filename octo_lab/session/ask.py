@@ -15,6 +15,7 @@ from octo_lab.core.text import clean
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.security.paths import Enclosure, Root
 from octo_lab.session.history import Context, fit
+from octo_lab.session.privacy import Privacy
 from octo_lab.storage.turns import TurnRecord
 from octo_lab.tools.policy import (
     ChannelTools,
@@ -48,12 +49,14 @@ class AskPolicy:
     channels: Mapping[str, ChannelTools] = field(default_factory=dict)
     profiles: Mapping[str, ToolProfile] = field(default_factory=dict)
     history: int = 50
+    privacy: Privacy = Privacy()
 
     def take(self, other: AskPolicy) -> None:
         """From the next turn on, what can be set anew is as in ``other``."""
         self.limits, self.history = other.limits, other.history
         self.allow, self.deny = other.allow, other.deny
         self.channels, self.profiles = other.channels, other.profiles
+        self.privacy = other.privacy
 
     def files(self) -> Enclosure:
         """The files that turns may use."""

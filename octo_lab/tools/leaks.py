@@ -50,6 +50,8 @@ def _leak_reasons(tool: Tool, called: Called, ctx: ToolContext) -> tuple[str, ..
         return ()
     named = named_private(ctx.screen.private, called)
     own = (f"it names {named!r}",) if named else ()
+    if ctx.screen.mask(called.arguments) != called.arguments:
+        own = (*own, "it holds something that looks like a key")
     return (*ctx.taint.reasons, *own)
 
 
