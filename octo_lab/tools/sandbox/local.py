@@ -65,6 +65,7 @@ class LocalExec:
         self._choosing = anyio.Lock()
         self._slots = anyio.CapacityLimiter(AT_ONCE)
         self._warned = False
+        self._looked: tuple[tuple[dict[str, str], tuple[str, ...]], dict[str, str]] | None = None
 
     async def choice(self) -> Choice:
         """The sandbox in use; raises ToolFailed when the one that was set cannot be used."""
@@ -180,9 +181,17 @@ class LocalExec:
             address_space="memory" not in groups.held,
         )
 
-    def _environ(self, choice: Choice, scratch: Path) -> dict[str, str]:
+    def _cleaned(self) -> dict[str, str]:
+        """The variables that may be told; looked through anew only when one has changed."""
         home = self.home
-        told = clean_environ(home.environ, allow=home.policy.allow, secrets=home.secrets)
+        now = (dict(home.environ), tuple(home.secrets))
+        if self._looked is None or self._looked[0] != now:
+            told = clean_environ(now[0], allow=home.policy.allow, secrets=now[1])
+            self._looked = (now, told)
+        return dict(self._looked[1])
+
+    def _environ(self, choice: Choice, scratch: Path) -> dict[str, str]:
+        told = self._cleaned()
         if choice.kind == "docker":
             return told
         for name in _SOCKETS if choice.kind == "bwrap" else ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,8 @@ def find_sight(
             hint="work in a folder of its own",
         )
     shown = tuple(_shown(real, (*map(Path, prefixes), *readable)))
-    secret = [(home or Path.home()) / name for name in SECRETS]
+    keys = str(home or Path.home())
+    secret = [Path(keys, name) for name in SECRETS if os.path.lexists(f"{keys}/{name}")]
     own = [folder for folder in (real / OWN, *private) if not real.is_relative_to(folder.resolve())]
     hidden = list(_hidden((*secret, *own), (real, *shown)))
     return Sight(
