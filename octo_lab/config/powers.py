@@ -59,7 +59,7 @@ def _has_network(settings: SandboxSettings) -> bool:
 def dialer_of(settings: NetworkSettings) -> Dialer:
     """The guarded way out; raises ConfigError."""
     guard = Guard(allowed=read_allowed(settings.allow))
-    return Dialer(guard=guard, proxy=read_proxy(settings.proxy))
+    return Dialer(guard=guard, proxy=read_proxy(settings.proxy.get_secret_value()))
 
 
 def sandbox_policy(settings: SandboxSettings, workspace: Path) -> SandboxPolicy:

@@ -149,11 +149,12 @@ class SandboxSettings(_Part):
 
 class NetworkSettings(_Part):
     """How tools reach the network: places that are not public and may be reached all the same
-    (``host``, ``host:port``, a network), and an HTTP proxy to go through.
+    (``host``, ``host:port``, a network), and an HTTP proxy to go through, whose URL may hold a
+    password.
     """
 
     allow: tuple[str, ...] = ()
-    proxy: str = ""
+    proxy: SecretStr = SecretStr("")
 
 
 class SecuritySettings(_Part):

@@ -18,6 +18,7 @@ from octo_lab.security.net.ports import WebRequest, WebResponse
 from octo_lab.security.net.urls import Target, joined, parse_url
 
 USER_AGENT = "octo_lab/0.1 (+https://pypi.org/project/octo-lab/)"
+CLOSE_SECONDS = 2.0
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OURS = frozenset(
@@ -75,7 +76,7 @@ class GuardedClient:
                     return response
                 request, target = _next(request, target, response.status, location)
         finally:
-            with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(CLOSE_SECONDS, shield=True):
                 await pool.aclose()
         raise ToolFailed(f"{target.origin!r} redirects more than {request.redirects} times")
 

@@ -47,17 +47,23 @@ class ForwardProxy:
 
 
 @asynccontextmanager
-async def forward_proxy(dialer: Dialer) -> AsyncGenerator[ForwardProxy]:
+async def forward_proxy(
+    dialer: Dialer, *, idle: float = IDLE_SECONDS, connections: int = MAX_CONNECTIONS
+) -> AsyncGenerator[ForwardProxy]:
     """Serve until left, on a port and with a credential of this run; then all is closed.
 
-    Each connection is dialled through the guard, loopback too: a program that would go round the
+    A connection that carries nothing for ``idle`` seconds is closed; of more than ``connections``
+    at once each is refused.
+
+    Each is dialled through the guard, loopback too: a program that would go round the
     proxy for loopback must be told not to.
     """
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     proxy = ForwardProxy(
         port=listener.extra(SocketAttribute.local_port), password=secrets.token_urlsafe(24)
     )
-    desk = _Desk(dialer=dialer, proxy=proxy, room=anyio.CapacityLimiter(MAX_CONNECTIONS))
+    room = anyio.CapacityLimiter(connections)
+    desk = _Desk(dialer=dialer, proxy=proxy, room=room, idle=idle)
     async with listener, anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, desk.serve)
         yield proxy
@@ -69,12 +75,17 @@ class _Desk:
     dialer: Dialer
     proxy: ForwardProxy
     room: anyio.CapacityLimiter
+    idle: float
 
     async def serve(self, client: SocketStream) -> None:
         """One connection of a program, from its first byte to its last."""
-        async with client, self.room:
+        async with client:
             with suppress(*_BROKEN):
-                await self._answer(client)
+                if self.room.available_tokens < 1:
+                    await client.send(_FULL)
+                    return
+                async with self.room:
+                    await self._answer(client)
 
     async def _answer(self, client: SocketStream) -> None:
         try:
@@ -88,7 +99,7 @@ class _Desk:
             return
         try:
             await _greet(client, server, asked)
-            await _join(client, server)
+            await _join(client, server, self.idle)
         finally:
             with anyio.CancelScope(shield=True):
                 await server.aclose()
@@ -115,10 +126,10 @@ async def _greet(client: SocketStream, server: httpcore.AsyncNetworkStream, aske
     await server.write(asked.forwarded, timeout=IDLE_SECONDS)
 
 
-async def _join(client: SocketStream, server: httpcore.AsyncNetworkStream) -> None:
-    """Carry bytes both ways until one side ends or both are silent for long."""
+async def _join(client: SocketStream, server: httpcore.AsyncNetworkStream, idle: float) -> None:
+    """Carry bytes both ways until one side ends or both are silent for ``idle`` seconds."""
     async with anyio.create_task_group() as tasks:
-        watch = _Watch(scope=tasks.cancel_scope)
+        watch = _Watch(scope=tasks.cancel_scope, idle=idle)
         tasks.start_soon(_up, client, server, watch)
         tasks.start_soon(_down, server, client, watch)
         tasks.start_soon(watch.run)
@@ -129,12 +140,13 @@ class _Watch:
     """Ends a pair of connections that carries nothing."""
 
     scope: anyio.CancelScope
+    idle: float
     moved: bool = True
 
     async def run(self) -> None:
         while self.moved:
             self.moved = False
-            await anyio.sleep(IDLE_SECONDS)
+            await anyio.sleep(self.idle)
         self.scope.cancel()
 
 
@@ -172,3 +184,4 @@ _STRANGER = _reply(
     "this proxy is for programs that octo_lab started",
     'Proxy-Authenticate: Basic realm="octo_lab"',
 )
+_FULL = _reply("503 Service Unavailable", "too many connections at once")

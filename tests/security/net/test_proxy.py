@@ -192,3 +192,30 @@ async def test_a_configured_proxy_that_refuses_is_named(
 def test_a_proxy_that_cannot_be_used_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"network\.proxy"):
         read_proxy(url)
+
+
+async def test_a_tunnel_that_carries_nothing_is_closed(dialer: Dialers) -> None:
+    async def silent(visit: Visit) -> None:
+        await anyio.sleep_forever()
+
+    async with (
+        wild_server(silent) as server,
+        forward_proxy(dialer("127.0.0.1"), idle=0.05) as proxy,
+    ):
+        answer = await asked(proxy, f"CONNECT 127.0.0.1:{server.port}")
+    assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+async def test_more_connections_than_there_is_room_for_are_refused(dialer: Dialers) -> None:
+    async def silent(visit: Visit) -> None:
+        await anyio.sleep_forever()
+
+    async with (
+        wild_server(silent) as server,
+        forward_proxy(dialer("127.0.0.1"), connections=1) as proxy,
+        await anyio.connect_tcp(proxy.host, proxy.port) as first,
+    ):
+        head = f"CONNECT 127.0.0.1:{server.port} HTTP/1.1\r\n{credential(proxy)}\r\n"
+        await first.send(head.encode())
+        assert (await first.receive()).startswith(b"HTTP/1.1 200 ")
+        assert (await said(proxy, b"GET")).startswith(b"HTTP/1.1 503 ")
