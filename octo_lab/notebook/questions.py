@@ -19,7 +19,8 @@ from octo_lab.notebook.main_call import Interrupted
 BUTTONS_SECONDS = 3.0  # for a front end to show buttons, before input() is used instead
 _ANSWERS: dict[str, Decision] = {
     **dict.fromkeys(("o", "once", "y", "yes"), "once"),
-    **dict.fromkeys(("s", "session", "a", "always"), "session"),
+    **dict.fromkeys(("s", "session"), "session"),
+    **dict.fromkeys(("a", "always"), "always"),
 }
 
 
@@ -43,7 +44,7 @@ async def ask_unless_buttons(bridge: Bridge, cell: CellTurn, block: ToolBlock) -
 def _question(block: ToolBlock) -> Decision:
     detail = head_and_tail(block.detail or block.arguments, 4000)
     prompt = f"Octo wants to run {block.name} ({block.risk}):\n{detail}\n"
-    answer = input(f"{prompt}Allow it? [o]nce, for this [s]ession, [d]eny: ")
+    answer = input(f"{prompt}Allow it? [o]nce, for this [s]ession, [a]lways, [d]eny: ")
     return _ANSWERS.get(answer.strip().lower(), "deny")
 
 

@@ -36,6 +36,7 @@ def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Age
         emit=controller.emit,
         attended=not message.options.headless and parts.attended(message.address),
         named=frozenset(message.options.tools or ()),
+        sender=message.sender_id,
     )
     return Agent(
         provider=turn.provider,

@@ -40,7 +40,8 @@ class ApprovalPolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
     """The turn that asks. ``attended``: somebody sees the question; ``named``: the tools this
-    turn was explicitly given by name, which counts as a yes where nobody can be asked.
+    turn was explicitly given by name, which counts as a yes where nobody can be asked. ``sender``
+    is who spoke, and alone may answer in a chat.
     """
 
     address: ChatAddress
@@ -48,11 +49,13 @@ class Asker:
     emit: Emit
     attended: bool
     named: frozenset[str] = frozenset()
+    sender: str = ""
 
 
 @dataclass(slots=True)
 class _Open:
     address: ChatAddress
+    sender: str = ""
     answered: anyio.Event = field(default_factory=anyio.Event)
     decision: Decision = "deny"
 
@@ -76,6 +79,13 @@ class ApprovalDesk:
         question.decision = decision
         question.answered.set()
         return True
+
+    def answer(self, address: ChatAddress, sender: str, decision: Decision) -> bool:
+        """Answer the oldest question that is open for whoever speaks in a chat; False: none is."""
+        for approval_id, question in self._open.items():
+            if question.address == address and question.sender in ("", sender):
+                return self.settle(address, approval_id, decision)
+        return False
 
     def forget(self, session: str) -> None:
         """Take back every grant of a session."""
@@ -125,7 +135,7 @@ class ApprovalDesk:
     async def ask(self, asker: Asker, question: Question) -> Decision:
         """Show the question and wait for its answer; none in time is a no."""
         approval_id = new_id()
-        waiting = self._open[approval_id] = _Open(asker.address)
+        waiting = self._open[approval_id] = _Open(asker.address, asker.sender)
         asker.emit(
             ApprovalAsked(
                 approval_id=approval_id,
@@ -197,7 +207,8 @@ def _grave(question: Question) -> str:
     """Why it is asked, in a line."""
     judged = question.judged
     doubt = judged.reason if judged is not None and judged.decision == "ask" else ""
-    return ", ".join(dict.fromkeys(filter(None, (question.risk, question.why, doubt))))
+    stands = f"a yes that stays covers {question.scope!r}" if question.scopes else ""
+    return ", ".join(dict.fromkeys(filter(None, (question.risk, question.why, doubt, stands))))
 
 
 def _setting(question: Question) -> str:

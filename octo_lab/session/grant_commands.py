@@ -6,14 +6,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from octo_lab.core.errors import UsageError
+from octo_lab.core.events import Decision
 from octo_lab.core.mail import Told
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
+from octo_lab.tools.policy import OWNED
 from octo_lab.tools.tool import Tool
 
 CHANNELS = frozenset({"notebook", "terminal"})  # where whoever types owns the machine
 _ALWAYS = "always"
+_YES: dict[str, Decision] = {
+    "": "once",
+    "once": "once",
+    "session": "session",
+    "always": "always",
+}
+_ANSWERED: dict[Decision, str] = {
+    "once": "Allowed once.",
+    "session": "Allowed for this session.",
+    "always": "Always allowed here.",
+    "deny": "Denied.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +54,36 @@ class GrantCommands:
                 run=self.deny,
                 channels=CHANNELS,
             ),
+            Command(
+                name="yes",
+                usage="[session|always]",
+                summary="let the tool run that is being asked about",
+                run=self.yes,
+                bypass=True,
+            ),
+            Command(
+                name="no",
+                summary="do not let it run",
+                run=self.no,
+                bypass=True,
+            ),
         )
+
+    async def yes(self, call: CommandCall) -> Told:
+        decision = _YES.get(call.args.strip().lower())
+        if decision is None:
+            raise UsageError(f"Yes for how long: {call.args!r}?", hint="/yes, /yes session")
+        if decision == "always" and call.address.channel not in OWNED:
+            raise UsageError("Only the owner says always", hint="/yes, /yes session")
+        return self._answered(call, decision)
+
+    async def no(self, call: CommandCall) -> Told:
+        return self._answered(call, "deny")
+
+    def _answered(self, call: CommandCall, decision: Decision) -> Told:
+        if self.approvals.answer(call.address, call.sender_id, decision):
+            return Told(text=_ANSWERED[decision])
+        return Told(text="Nothing is asked of you here", failed=True, hint="it may have expired")
 
     async def allow(self, call: CommandCall) -> Told:
         first, _, rest = call.args.strip().partition(" ")

@@ -18,6 +18,7 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import ToolCall
 from octo_lab.session.approvals import ApprovalDesk, ApprovalPolicy, Asker, TurnApprover
 from octo_lab.tools.tool import Question
+from octo_lab.tools.verdict import Verdict
 
 pytestmark = pytest.mark.anyio
 
@@ -171,3 +172,64 @@ async def test_a_stopped_turn_leaves_no_open_question() -> None:
         tasks.cancel_scope.cancel()
 
     assert not desk.settle(HERE, ids[0], "once")
+
+
+async def test_in_a_chat_only_who_asked_answers_and_the_oldest_question_first() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk, sender="ann")
+    said: list[bool] = []
+    turn.decide = lambda _: said.extend(
+        [
+            desk.answer(HERE, "bob", "once"),
+            desk.answer(ChatAddress(channel="memory", chat_id="2"), "ann", "once"),
+            desk.answer(HERE, "ann", "session"),
+            desk.answer(HERE, "ann", "once"),
+        ]
+    )
+
+    assert await turn.approver.approve(QUESTION) == "session"
+    assert said == [False, False, True, False]
+
+
+async def test_always_holds_in_other_sessions_too() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    first, second = Turn(desk, "a"), Turn(desk, "b")
+    answering(desk, first, "always")
+
+    decisions = [await turn.approver.approve(QUESTION) for turn in (first, second)]
+
+    assert decisions == ["always", "session"]
+    assert (second.asked, desk.standing.scopes) == (0, ("python",))
+
+
+async def test_a_yes_for_a_command_covers_its_sort_alone() -> None:
+    desk = ApprovalDesk(ApprovalPolicy(rules={"shell": "ask"}))
+    turn = Turn(desk)
+    answering(desk, turn, "session")
+    fine = Verdict("allow", "fine")
+
+    def shell(line: str, scope: str, verdict: Verdict = fine) -> Question:
+        call = ToolCall(id="c", name="shell", arguments="{}")
+        return Question(
+            call=call,
+            scope=scope,
+            detail=line,
+            risk="execute",
+            tool="shell",
+            scopes=(scope,),
+            judged=verdict,
+        )
+
+    await turn.approver.approve(shell("git status", "shell: git status"))
+    await turn.approver.approve(shell("git status -s", "shell: git status"))
+    assert turn.asked == 1
+    odd = "git -c core.pager=x status"
+    await turn.approver.approve(shell(odd, f"shell: {odd}", Verdict("ask", "it sets")))
+    asked = [event for event in turn.events if isinstance(event, ApprovalAsked)]
+    assert [event.risk for event in asked] == [
+        "execute, a yes that stays covers 'shell: git status'",
+        "execute, it sets, a yes that stays covers 'shell: git -c core.pager=x status'",
+    ]
+    with pytest.raises(ToolDenied, match="never"):
+        await turn.approver.approve(shell("rm -rf /", "shell: x", Verdict("deny", "never")))
+    assert turn.asked == 2

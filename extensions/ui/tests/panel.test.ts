@@ -150,6 +150,7 @@ it("settles an approval with the words of the button, once", async () => {
   };
   runtime.tell({ type: "turn", turn: turn("t1", [call], { state: "running" }) });
   await settled();
+  expect(button(panel, "Always allow")).toBeTruthy();
   button(panel, "Allow for this session").click();
   button(panel, "Deny").click();
   await settled();

@@ -13,16 +13,22 @@ from octo_lab.cli.printer import printable
 from octo_lab.core.events import Decision
 from octo_lab.core.turns import ToolBlock
 
-_DECISIONS: dict[str, Decision] = {"once": "once", "session": "session", "deny": "deny"}
+_DECISIONS: dict[str, Decision] = {
+    "once": "once",
+    "session": "session",
+    "always": "always",
+    "deny": "deny",
+}
 QUIET = 0.5  # a key that follows others at once is typing, not an answer
 
 
 class ApprovalBar(Static, can_focus=True):
-    """Shows what would run; y allows it once, s for the session, n denies."""
+    """Shows what would run; y allows it once, s for the session, a always, n denies."""
 
     BINDINGS: ClassVar = [
         ("y", "decide('once')", "Once"),
         ("s", "decide('session')", "This session"),
+        ("a", "decide('always')", "Always"),
         ("n", "decide('deny')", "Deny"),
     ]
 
@@ -49,7 +55,7 @@ class ApprovalBar(Static, can_focus=True):
             self.text = text
 
     def __init__(self, block: ToolBlock) -> None:
-        keys = "y once · s this session · n deny · Tab comes here"
+        keys = "y once · s this session · a always · n deny · Tab comes here"
         detail = printable("\n".join(filter(None, [block.detail, block.risk])))
         super().__init__(f"{detail}\n{keys}", classes="approval", markup=False)
         self._approval_id = block.approval_id
@@ -63,7 +69,7 @@ class ApprovalBar(Static, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """Text that was meant for the prompt goes there."""
-        if event.is_printable and event.character and event.key not in {"y", "s", "n"}:
+        if event.is_printable and event.character and event.key not in {"y", "s", "a", "n"}:
             event.stop()
             self.post_message(self.Typed(event.character))
 

@@ -9,7 +9,7 @@ export type ToolState =
   | "error"
   | "denied"
   | "cancelled";
-export type Decision = "once" | "session" | "deny";
+export type Decision = "once" | "session" | "always" | "deny";
 
 export interface TextBlock {
   kind: "text";
