@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 import anyio
 import httpx
@@ -21,6 +20,7 @@ from octo_lab.core.errors import (
     TimedOut,
     Unavailable,
 )
+from octo_lab.llm.address import check_address, no_address, shown_host
 from octo_lab.llm.cassette import CassetteHeader, Exchange, Player, Recorder, TapeUse, read_cassette
 from octo_lab.llm.errors import error_from_reply, shown
 from octo_lab.llm.proxies import Proxies
@@ -247,11 +247,11 @@ class Taped(httpx.AsyncBaseTransport):
             case Recorder() as recorder:
                 return await self._recorded(request, recorder)
             case _:
-                return await self._live.handle_async_request(request)
+                return await self._sent(request)
 
     async def _recorded(self, request: httpx.Request, recorder: Recorder) -> httpx.Response:
         order = recorder.number()
-        response = await self._live.handle_async_request(request)
+        response = await self._sent(request)
         exchange = recorder.begin(
             order=order,
             url=str(request.url),
@@ -267,8 +267,28 @@ class Taped(httpx.AsyncBaseTransport):
             response.status_code, headers=headers, stream=stream, extensions=response.extensions
         )
 
+    async def _sent(self, request: httpx.Request) -> httpx.Response:
+        """Sent anew where a kept connection is found closed, as servers do with idle ones."""
+        while True:
+            request.extensions["trace"] = way = _Connecting()
+            try:
+                return await self._live.handle_async_request(request)
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                if way.fresh:
+                    raise
+
     async def aclose(self) -> None:
         await self._live.aclose()
+
+
+class _Connecting:
+    """Notes whether a request got a connection of its own, which no other had used."""
+
+    def __init__(self) -> None:
+        self.fresh = False
+
+    async def __call__(self, event: str, _info: object) -> None:
+        self.fresh = self.fresh or event.startswith("connection.connect")
 
 
 class _RecordedStream(httpx.AsyncByteStream):
@@ -348,9 +368,9 @@ async def _refusal(call: HttpCall, response: httpx.Response) -> OctoError:
 def _translate(
     call: HttpCall, exc: Exception, timeouts: HttpTimeouts, *, begun: bool, proxy: str | None
 ) -> OctoError:
-    where = _where(call.url)
+    where = shown_host(call.url)
     if isinstance(exc, httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return _no_address(call.provider, call.url)
+        return no_address(call.provider, call.url)
     if isinstance(exc, httpx.ReadTimeout):
         return TimedOut(f"{call.provider!r} sent nothing for {timeouts.read:g} s", hint="try again")
     if isinstance(exc, httpx.ConnectTimeout):
@@ -360,31 +380,7 @@ def _translate(
     reason = shown(str(exc) or "the connection broke", call.api_key)
     hint = "is the server running, and the base URL right?"
     if proxy is not None:
-        reason = f"{reason} (by the proxy {_where(proxy)})"
+        reason = f"{reason} (by the proxy {shown_host(proxy)})"
         hint = "is the proxy right? a host in NO_PROXY is reached directly"
     kind = TimedOut if isinstance(exc, httpx.ConnectTimeout) else Unavailable
     return kind(f"{call.provider!r} cannot be reached at {where!r}: {reason}", hint=hint)
-
-
-def check_address(provider: str, url: str) -> None:
-    """Raises ConfigError for what is no web address; not all of it would httpx notice."""
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        raise _no_address(provider, url) from None
-    if not usable or not parts.netloc.isprintable() or " " in parts.netloc:
-        raise _no_address(provider, url)
-
-
-def _no_address(provider: str, url: str) -> ConfigError:
-    return ConfigError(
-        f"The base URL of {provider!r} is no web address: {_where(url)!r}",
-        hint="it looks like http://host:port/v1",
-    )
-
-
-def _where(url: str) -> str:
-    """The host and port of a URL; whatever else it holds (a key, a password) is not shown."""
-    scheme, separator, rest = url.rpartition("://")
-    return f"{scheme}{separator}{rest.partition('/')[0].rpartition('@')[2]}"

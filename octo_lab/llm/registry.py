@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 from octo_lab.core.errors import ConfigError, UsageError
 from octo_lab.core.registry import Registry
+from octo_lab.llm.address import check_address
 from octo_lab.llm.cassette import CassetteHeader
 from octo_lab.llm.entry import ProviderEntry
-from octo_lab.llm.http import ModelHttp, check_address
+from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.metering.cost import Priced
 from octo_lab.llm.metering.pricing import PRICES
 from octo_lab.llm.provider import Provider

@@ -148,6 +148,33 @@ async def test_a_server_that_hangs_up_is_unavailable(http: ModelHttp, mute: int)
             pass
 
 
+@pytest.fixture
+def forgetful() -> Iterator[int]:
+    """The port of a server that answers once on each connection, then hangs up when asked again."""
+    reply = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 2\r\n\r\nok"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            for _ in range(2):
+                connection, _address = listening.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(reply)
+                    connection.recv(65536)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listening.getsockname()[1]
+        thread.join()
+
+
+async def test_a_kept_connection_that_its_server_closed_is_no_error(forgetful: int) -> None:
+    async with ModelHttp() as http:
+        for _ in range(2):
+            async with http.stream(call(f"http://127.0.0.1:{forgetful}/v1")) as reply:
+                assert b"".join([part async for part in reply.parts]) == b"ok"
+
+
 async def test_the_url_of_an_error_shows_no_password(http: ModelHttp) -> None:
     with pytest.raises(Unavailable) as caught:
         async with http.stream(call("http://me:secret-word@127.0.0.1:9/v1")):
