@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -388,6 +388,21 @@ async def test_a_fork_storm_is_bounded_and_ends_with_its_call(tmp_path: Path) ->
     assert ran.timed_out or ran.code != 0
     assert alive(token) == []
     assert (await cage.run("echo still well")).stdout == b"still well\n"
+
+
+async def test_without_a_process_limit_a_storm_ends_with_its_call(cage: Cage) -> None:
+    cage.env._choice = replace(await cage.env.choice(), held=frozenset())
+    token = uuid4().hex
+
+    with anyio.fail_after(30):
+        ran = await cage.run(
+            f"trap '' TERM; while :; do (trap '' TERM; setsid sleep 300.75) & done; : {token}",
+            seconds=1,
+        )
+
+    assert ran.timed_out
+    assert alive(token) == []
+    assert not [line for line in alive("sleep") if line == ["sleep", "300.75"]]
 
 
 async def test_a_gigabyte_of_output_is_drained_in_little_memory(cage: Cage) -> None:
