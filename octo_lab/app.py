@@ -69,6 +69,7 @@ from octo_lab.session.undo_commands import UndoCommands
 from octo_lab.session.worker import Tell, Workers
 from octo_lab.storage.database import Database, open_database
 from octo_lab.tools.builtin.octo_status import status_tool
+from octo_lab.tools.reach import with_roots
 from octo_lab.tools.registry import builtin_tools, plugin_tools
 from octo_lab.tools.sandbox.local import Home
 from octo_lab.tools.tool import Tool, ToolContext
@@ -169,11 +170,11 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         shows = await stack.enter_async_context(stage(SHOW_GRACE))
         lanes = await stack.enter_async_context(stage())
         powers = await stack.enter_async_context(open_powers(_home(setup), setup.settings))
-        built_in = builtin_tools(powers)
-        tools = Registry("tool", (*built_in, *await _plugins(), *setup.tools))
         models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
         standing = await open_standing(setup.data_folder, setup.workspace)
         policy = _ask_policy(setup)
+        built_in = with_roots(builtin_tools(powers), policy.roots, soft=policy.soft)
+        tools = Registry("tool", (*built_in, *await _plugins(), *setup.tools))
         approvals = ApprovalDesk(approval_policy(setup.settings), standing)
         usages = SessionUsages(session_limits(setup.settings))
         parts = TurnParts(

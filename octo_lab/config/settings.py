@@ -167,6 +167,15 @@ class SecuritySettings(_Part):
     trusted_hosts: tuple[str, ...] = ()
 
 
+class WorkspaceSettings(_Part):
+    """What file tools reach: with ``strict`` the workspace and the ``roots``, folders that may be
+    read (``ro``) or changed, too (``rw``); with ``soft`` any path, asked about outside of these.
+    """
+
+    mode: Literal["strict", "soft"] = "strict"
+    roots: dict[str, Literal["ro", "rw"]] = {}
+
+
 class WebSearchSettings(_Part):
     """Results of a search, and engines in the order to try them (none: all that can be used).
 
@@ -219,6 +228,7 @@ class Settings(_Part):
     local: LocalSettings = LocalSettings()
     limits: LimitSettings = LimitSettings()
     tools: ToolSettings = ToolSettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()
     security: SecuritySettings = SecuritySettings()

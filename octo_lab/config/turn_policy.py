@@ -7,7 +7,13 @@ from pathlib import Path
 
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.session_limits import SessionLimits
-from octo_lab.config.settings import SecuritySettings, Settings, ToolSettings
+from octo_lab.config.settings import (
+    SecuritySettings,
+    Settings,
+    ToolSettings,
+    WorkspaceSettings,
+)
+from octo_lab.security.paths import Root
 from octo_lab.security.private_names import PrivateNames
 from octo_lab.session.approvals import ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
@@ -29,6 +35,8 @@ def ask_policy(
     return AskPolicy(
         private=private,
         workspace=workspace,
+        roots=roots_of(settings.workspace, workspace),
+        soft=settings.workspace.mode == "soft",
         limits=Limits(
             iterations=limits.iterations,
             tokens=limits.tokens,
@@ -41,6 +49,14 @@ def ask_policy(
         profiles=_profiles(settings.tools),
         history=settings.session.history,
         privacy=_privacy(settings.security, secrets),
+    )
+
+
+def roots_of(settings: WorkspaceSettings, workspace: Path) -> tuple[Root, ...]:
+    """The other folders; those with a relative path are seen from the workspace."""
+    return tuple(
+        Root(path=workspace / Path(path).expanduser(), writable=access == "rw")
+        for path, access in settings.roots.items()
     )
 
 

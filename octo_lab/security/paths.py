@@ -70,7 +70,6 @@ class _Place:
     parts: tuple[str, ...] = ()
     prefix: str = ""
     writable: bool = True
-    outside: bool = False
 
     @property
     def name(self) -> str:
@@ -87,7 +86,7 @@ class Enclosure:
     """Everything below ``root`` but the ``private`` folders (names directly in it, or paths).
 
     Paths are relative to the root; an absolute one must lie below it or below one of ``others``.
-    ``soft`` admits every absolute path: whoever sets it asks a person before (see ``inside``).
+    ``soft`` admits every absolute path: whoever sets it asks a person before.
     Every method raises ToolFailed with a message the model can act on.
     """
 
@@ -99,11 +98,7 @@ class Enclosure:
     def name(self, path: str) -> str:
         """The one name of what ``path`` names: relative in the workspace, else absolute."""
         place = self._place(path)
-        return place.name or ("/" if place.outside else ".")
-
-    def inside(self, path: str) -> bool:
-        """Whether it lies where octo_lab was let in, and not just anywhere on this machine."""
-        return not self._place(path).outside
+        return place.name or ("/" if place.prefix else ".")
 
     def open_file(self, path: str) -> BinaryIO:
         """Open a regular file to read its bytes; the caller closes it."""
@@ -205,7 +200,7 @@ class Enclosure:
                     prefix = f"{base}/".replace("//", "/")
                     return _Place(path=path, base=base, prefix=prefix, writable=other.writable)
         if self.soft:
-            return _Place(path=path, base=Path("/"), prefix="/", outside=True)
+            return _Place(path=path, base=Path("/"), prefix="/")
         raise ToolFailed(
             f"{str(pure)!r} is outside the workspace",
             hint="name a path relative to the workspace",

@@ -154,7 +154,6 @@ def test_other_roots_are_named_by_absolute_paths_and_written_only_where_allowed(
         path=new, before=None, after=b"1", mode=0o666 & ~_umask(), made=1
     )
     assert failure(lambda: files.open_file("/etc/passwd")).startswith("'/etc/passwd' is outside")
-    assert files.inside(str(outside))
 
 
 def _umask() -> int:
@@ -163,14 +162,9 @@ def _umask() -> int:
     return mask
 
 
-def test_the_soft_mode_reaches_every_path_and_tells_which_are_outside(root: Path) -> None:
+def test_the_soft_mode_reaches_every_path(root: Path) -> None:
     files = Enclosure(root=root, soft=True)
     outside = str(root.parent / "outside" / "x")
-    assert [files.inside(path) for path in ("top.txt", str(root / "a"), outside)] == [
-        True,
-        True,
-        False,
-    ]
     assert files.write_file(outside, b"changed").path == outside
     assert files.name(str(root / "top.txt")) == "top.txt"
     assert files.name("/") == "/"

@@ -13,6 +13,7 @@ from octo_lab.tools.diffing.apply import apply_patch
 from octo_lab.tools.diffing.parse import Patch, parse_patch
 from octo_lab.tools.editing import edit_file, existing_text
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.reach import judge_write, scopes_write
 from octo_lab.tools.tool import ToolContext
 
 
@@ -69,4 +70,6 @@ TOOL = model_tool(
     risk="write",
     timeout=60.0,
     detail=lambda args: args.path,
+    judge=judge_write,
+    scopes=scopes_write,
 )

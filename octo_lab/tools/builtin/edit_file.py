@@ -12,6 +12,7 @@ from octo_lab.core.text import clean
 from octo_lab.tools import editing
 from octo_lab.tools.diffing.replace import Replaced, replace_passage
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.reach import judge_write, scopes_write
 from octo_lab.tools.tool import ToolContext
 
 _NAMED = 20
@@ -73,4 +74,6 @@ TOOL = model_tool(
     risk="write",
     timeout=60.0,
     detail=lambda args: args.path,
+    judge=judge_write,
+    scopes=scopes_write,
 )

@@ -12,6 +12,7 @@ from octo_lab.security.replacing import LARGEST
 from octo_lab.tools.diffing.unified import split_lines
 from octo_lab.tools.editing import edit_file
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.reach import judge_write, scopes_write
 from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import size_words
 
@@ -57,4 +58,6 @@ TOOL = model_tool(
     risk="write",
     timeout=60.0,
     detail=lambda args: args.path,
+    judge=judge_write,
+    scopes=scopes_write,
 )
