@@ -58,10 +58,17 @@ async def wild_server(
 
     if tls:
         tls.sni_callback = lambda _socket, name, _context: server.names.append(name)
+    failure: Exception | None = None
     async with listener, anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, serve)
-        yield server
-        tasks.cancel_scope.cancel()
+        try:
+            yield server
+        except Exception as exc:  # noqa: BLE001 - raised below, where no group wraps it
+            failure = exc
+        finally:
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
 
 
 async def _secured(raw: SocketStream, tls: ssl.SSLContext) -> ByteStream:

@@ -8,10 +8,11 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 import httpcore
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import SocketAttribute, SocketStream, TaskStatus
 
 from octo_lab.core.errors import ToolDenied, ToolFailed
 from octo_lab.security.net.dial import Dialer
@@ -50,13 +51,34 @@ class ForwardProxy:
 async def forward_proxy(
     dialer: Dialer, *, idle: float = IDLE_SECONDS, connections: int = MAX_CONNECTIONS
 ) -> AsyncGenerator[ForwardProxy]:
-    """Serve until left, on a port and with a credential of this run; then all is closed.
+    """Serve until the block is left. To be entered and left by one task."""
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        serve = partial(serve_proxy, dialer, idle=idle, connections=connections)
+        proxy = await tasks.start(serve)
+        try:
+            yield proxy
+        except Exception as exc:  # noqa: BLE001 - raised below, where no group wraps it
+            failure = exc
+        finally:
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
 
-    A connection that carries nothing for ``idle`` seconds is closed; of more than ``connections``
-    at once each is refused.
 
-    Each is dialled through the guard, loopback too: a program that would go round the
-    proxy for loopback must be told not to.
+async def serve_proxy(
+    dialer: Dialer,
+    *,
+    idle: float = IDLE_SECONDS,
+    connections: int = MAX_CONNECTIONS,
+    task_status: TaskStatus[ForwardProxy],
+) -> None:
+    """Serve until cancelled, on a port and with a credential of this run; then all is closed.
+
+    For ``proxy = await tasks.start(serve_proxy, dialer)``. Each connection is dialled through the
+    guard, loopback too: a program that would go round the proxy for loopback must be told not to.
+    One that carries nothing for ``idle`` seconds is closed; of more than ``connections`` at once
+    each is refused.
     """
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     proxy = ForwardProxy(
@@ -64,10 +86,9 @@ async def forward_proxy(
     )
     room = anyio.CapacityLimiter(connections)
     desk = _Desk(dialer=dialer, proxy=proxy, room=room, idle=idle)
-    async with listener, anyio.create_task_group() as tasks:
-        tasks.start_soon(listener.serve, desk.serve)
-        yield proxy
-        tasks.cancel_scope.cancel()
+    async with listener:
+        task_status.started(proxy)
+        await listener.serve(desk.serve)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
