@@ -5,6 +5,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -155,13 +156,18 @@ def forgetful() -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
-            for _ in range(2):
-                connection, _address = listening.accept()
-                with connection:
-                    connection.recv(65536)
-                    connection.sendall(reply)
-                    connection.recv(65536)
+            with suppress(TimeoutError):
+                for _ in range(2):
+                    connection, _address = listening.accept()
+                    with connection:
+                        connection.settimeout(5)
+                        asked = b""
+                        while not asked.endswith(BODY):
+                            asked += connection.recv(65536)
+                        connection.sendall(reply)
+                        connection.recv(65536)
 
+        listening.settimeout(5)
         thread = threading.Thread(target=serve)
         thread.start()
         yield listening.getsockname()[1]
