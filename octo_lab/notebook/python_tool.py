@@ -36,6 +36,7 @@ def python_tool(
         The person's variables, imports and functions are there, and what the code defines
         stays. Magics, top-level await and matplotlib figures work. input() and exit() do not.
         """
+        ctx.changes.unseen(f"python: {args.code}")
         capture = Capture(shell)
         await bridge().call(flush_figures)  # the person's own belong to their cell
         await bridge().call(partial(run_program, shell, args.code, capture), capture.around)
