@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from octo_lab.storage.columns import Instant, Words
 
-REVISION = "0004"
+REVISION = "0005"
 
 metadata = MetaData()
 Id = String(64)
@@ -111,7 +111,19 @@ sessions = Table(
     Column("turns", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    Column("summary", BigInteger),
     Index("sessions_of_chat", "profile", "channel", "chat_id", "updated_at"),
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("turn_id", Id, ForeignKey("turns.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("text", Words, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    sqlite_autoincrement=True,
 )
 
 current_sessions = Table(

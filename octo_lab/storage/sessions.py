@@ -37,7 +37,8 @@ _CHAT = ("profile", "channel", "chat_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """One dialog. ``head`` is its newest turn, its context starts after the turn ``cursor``.
+    """One dialog. ``head`` is its newest turn, its context starts after the turn ``cursor``, with
+    the summary of that id, if any, before it.
 
     ``branch_of`` names the dialog that this one is an earlier version of.
     """
@@ -54,6 +55,7 @@ class SessionRow:
     turns: int
     created_at: datetime
     updated_at: datetime
+    summary: int | None = None
 
     @property
     def key(self) -> SessionKey:
@@ -101,6 +103,7 @@ def insert_session(db: Connection, session: SessionRow) -> None:
             "turns": session.turns,
             "created_at": session.created_at,
             "updated_at": session.updated_at,
+            "summary": session.summary,
         },
     )
 
@@ -273,7 +276,7 @@ def set_model(db: Connection, session_id: str, model: str | None) -> None:
 
 def clear_context(db: Connection, session_id: str) -> None:
     """The next turn starts with an empty context; every row stays."""
-    _change(db, session_id, cursor=sessions.c.head, updated_at=utc_now())
+    _change(db, session_id, cursor=sessions.c.head, summary=None, updated_at=utc_now())
 
 
 def delete_session(db: Connection, session_id: str) -> None:
@@ -356,4 +359,5 @@ def session_of(row: Row[Any]) -> SessionRow:
         turns=row.turns,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        summary=row.summary,
     )
