@@ -91,7 +91,9 @@ async def answer(pilot: Pilot[Outcome], key: str) -> None:
     await until(pilot, lambda: not asked(pilot))
 
 
-@pytest.mark.parametrize(("key", "opened", "asks_again"), [("y", 1, True), ("s", 1, False), ("a", 1, False)])
+@pytest.mark.parametrize(
+    ("key", "opened", "asks_again"), [("y", 1, True), ("s", 1, False), ("a", 1, False)]
+)
 async def test_yes_is_for_once_or_for_the_session(
     tmp_path: Path, key: str, opened: int, asks_again: bool
 ) -> None:
