@@ -17,6 +17,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 Price = tuple[float, float]
+MAX_BYTES = 4_194_304
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +74,17 @@ def read_catalog(text: str | bytes, source: str = "model_catalog.json") -> Catal
 def load_catalog(path: Path) -> Catalog:
     """The catalogue in a file; blocks. Raises ConfigError."""
     try:
-        return read_catalog(path.read_bytes(), str(path))
-    except OSError as exc:
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as exc:  # a name with a NUL is a ValueError
+        reason = exc.strerror if isinstance(exc, OSError) else exc
         raise ConfigError(
-            f"The catalogue {str(path)!r} cannot be read: {exc.strerror}",
+            f"The catalogue {str(path)!r} cannot be read: {reason}",
             hint="give routing.catalog another path, or leave it out",
         ) from None
+    if len(text) > MAX_BYTES:
+        raise _unusable(str(path), f"it has more than {MAX_BYTES // 1_048_576} MiB")
+    return read_catalog(text, str(path))
 
 
 def entry_of(catalog: Catalog, provider: str, model: str) -> CatalogEntry | None:

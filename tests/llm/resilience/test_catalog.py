@@ -65,6 +65,15 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_catalog(tmp_path / "none.json")
 
 
+def test_a_name_that_none_can_have_and_a_huge_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: embedded null byte"):
+        load_catalog(Path("a\0b"))
+    huge = tmp_path / "huge.json"
+    huge.write_text(json.dumps([GPT]) + " " * 4_194_304)
+    with pytest.raises(ConfigError, match="cannot be used: it has more than 4 MiB"):
+        load_catalog(huge)
+
+
 def test_an_entry_counts_as_ten_calls_made_before() -> None:
     tally = Tally(0.3, read_catalog(json.dumps([GPT]))["openai/gpt-4o"])
 
