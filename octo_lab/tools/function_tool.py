@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Protocol, TypeVar, cast, overload
 
-import anyio.to_thread
 from pydantic import BaseModel
 
 from octo_lab.core.errors import UsageError
@@ -15,6 +14,7 @@ from octo_lab.tools.answer import as_result
 from octo_lab.tools.arguments import validate
 from octo_lab.tools.schema import object_schema
 from octo_lab.tools.signature import Signature, read_signature
+from octo_lab.tools.threads import Threads
 from octo_lab.tools.tool import Tool, ToolContext, ToolResult
 from octo_lab.tools.yielding import exhaust, exhaust_async, is_async
 
@@ -26,11 +26,6 @@ For an async function the inner one returns a coroutine, and the strategy awaits
 """
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-
-
-async def in_thread(function: Callable[[], Any]) -> Any:
-    """Run a sync function in a worker thread; a cancelled call leaves it to end there."""
-    return await anyio.to_thread.run_sync(function, abandon_on_cancel=True)
 
 
 async def on_loop(function: Callable[[], Any]) -> Any:
@@ -65,7 +60,7 @@ def function_tool(
         description=description or signature.description,
         schema=object_schema(signature.args),
         parse=partial(validate, signature.args, named),
-        run=_runner(function, signature, call or in_thread, call_async or on_loop),
+        run=_runner(function, signature, call or Threads(named), call_async or on_loop),
         timeout=timeout,
         **({"group": "function", "source": "workspace"} | options),
     )
