@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
+
 from octo_lab.tools.sandbox.policy import Bounds
 
 ROOT = Path("/sys/fs/cgroup")
@@ -109,6 +111,16 @@ def make_groups(bounds: Bounds, places: Iterable[Place]) -> Groups:
             folders.append(folder)
             held |= bounded
     return Groups(folders=tuple(folders), held=frozenset(held))
+
+
+def remove_stale(places: Iterable[Place]) -> None:
+    """Remove what processes left that were killed before they could."""
+    for place in places:
+        for folder in place.folder.glob("octo-*-*"):
+            owner = folder.name.split("-")[1]
+            if owner.isdigit() and not psutil.pid_exists(int(owner)):
+                with suppress(OSError):
+                    folder.rmdir()
 
 
 def own_groups() -> str:

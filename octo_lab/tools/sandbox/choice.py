@@ -13,7 +13,7 @@ from pathlib import Path
 
 from octo_lab.core.errors import ToolFailed
 from octo_lab.tools.sandbox.bwrap import FENCES, Layout, bwrap_argv, find_layout
-from octo_lab.tools.sandbox.cgroup import find_places, make_groups, own_groups
+from octo_lab.tools.sandbox.cgroup import find_places, make_groups, own_groups, remove_stale
 from octo_lab.tools.sandbox.docker import docker_run
 from octo_lab.tools.sandbox.landlock import landlock_argv, landlock_gaps
 from octo_lab.tools.sandbox.landlock_exec import landlock_version
@@ -68,7 +68,9 @@ def _bounded(choice: Choice, bounds: Bounds) -> Choice:
     """With what control groups hold, found by making some."""
     if choice.kind == "docker":
         return replace(choice, held=frozenset({"pids", "memory"}))
-    groups = make_groups(bounds, find_places(own_groups()))
+    places = find_places(own_groups())
+    remove_stale(places)
+    groups = make_groups(bounds, places)
     groups.remove()
     gaps = list(choice.gaps)
     if "pids" not in groups.held:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,32 +52,46 @@ class Start:
 def run_process(start: Start, stop: Stop) -> Executed:
     """Blocks until the program and all its descendants are gone; raises ToolFailed."""
     began = time.monotonic()
-    told, tell = os.pipe() if start.namespace else (None, None)
-    try:
-        process = _spawn(start, tell)
-    finally:
-        if tell is not None:
-            os.close(tell)
-    family = Family(
-        leader=process.pid, mark=start.mark, namespace=start.namespace, groups=start.groups
-    )
-    watch = _Watch(start, process, family, (stop.descriptor, told))
+    watch = _begin(start, stop)
     try:
         timed_out = not watch.until_exit(began + start.timeout, stop)
         if not watch.exited:
-            family.ask()
+            watch.family.ask()
             grace = start.grace if timed_out else min(start.grace, _CANCEL_GRACE)
             watch.until_exit(time.monotonic() + grace, None)
     finally:
         gone = watch.end()
     return Executed(
-        code=process.returncode,
+        code=watch.code,
         stdout=watch.out.value(),
         stderr=watch.err.value(),
         timed_out=timed_out,
         seconds=time.monotonic() - began,
         notes=() if gone else ("Some processes of this command could not be ended.",),
     )
+
+
+def _begin(start: Start, stop: Stop) -> _Watch:
+    """The program, watched; nothing is left of it when that fails."""
+    with ExitStack() as undo:
+        told = None
+        tell = None
+        if start.namespace:
+            told, tell = os.pipe()
+            undo.callback(os.close, told)
+        try:
+            process = _spawn(start, tell)
+        finally:
+            if tell is not None:
+                os.close(tell)
+        family = Family(
+            leader=process.pid, mark=start.mark, namespace=start.namespace, groups=start.groups
+        )
+        undo.callback(process.wait)
+        undo.callback(family.kill)
+        watch = _Watch(start, process, family, (stop.descriptor, told))
+        undo.pop_all()
+    return watch
 
 
 def _spawn(start: Start, tell: int | None) -> subprocess.Popen[bytes]:
@@ -113,7 +128,7 @@ class _Watch:
         self.exited = False
         self._start = start
         self._process = process
-        self._family = family
+        self.family = family
         self._waiting = start.stdin
         self._streams: set[int] = set()
         self._selector = selectors.DefaultSelector()
@@ -135,6 +150,11 @@ class _Watch:
             os.set_blocking(process.stdin.fileno(), False)
             self._feed()
 
+    @property
+    def code(self) -> int:
+        code = self._process.returncode
+        return -signal.SIGKILL if code is None else code
+
     def until_exit(self, deadline: float, stop: Stop | None) -> bool:
         """Whether it ended, or was to be stopped, before the deadline. Only the first matters
         to whoever cancelled it.
@@ -152,7 +172,7 @@ class _Watch:
         """Kill what is left, take the last output, reap; whether all are gone."""
         self._turn(0.0)
         self._await_end_of_output()
-        gone = self._family.kill()
+        gone = self.family.kill()
         self.until_exit(time.monotonic() + _DEATH, None)
         self._await_end_of_output()
         with suppress(subprocess.TimeoutExpired):
@@ -227,7 +247,7 @@ class _Watch:
         assert self._told is not None
         said = os.read(self._told, _PIECE)
         if first := _FIRST.search(said):
-            self._family.meet(int(first[1]))
+            self.family.meet(int(first[1]))
         if first or not said:
             self._forget(self._told)
 
@@ -248,7 +268,7 @@ class _Watch:
 
     def _close(self) -> None:
         self._close_stdin()
-        self._family.close()
+        self.family.close()
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
