@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from octo_lab.core.errors import ToolDenied, ToolFailed
@@ -392,3 +393,35 @@ async def test_what_was_asked_arrives_whole(dialer: Dialers) -> None:
         await fetched(dialer, server, url=url, method="PUT", body=b"\x00x", headers={"X-A": "1"})
     (asked,) = seen
     assert (asked.method, asked.body, asked.headers["x-a"]) == ("PUT", b"\x00x", "1")
+
+
+async def test_a_fetch_that_is_cancelled_anywhere_leaves_no_connection_open(
+    dialer: Dialers,
+) -> None:
+    visits: list[anyio.Event] = []
+
+    async def slow(visit: Visit) -> None:
+        gone = anyio.Event()
+        visits.append(gone)
+        try:
+            for part in (b"HTTP/1.1 200 OK\r\n", b"Content-Length: 3\r\n\r\n", b"a", b"b", b"c"):
+                await visit.say(part)
+                await anyio.lowlevel.checkpoint()
+            await visit.stream.receive()
+        finally:
+            gone.set()
+
+    async with wild_server(slow) as server:
+        request = WebRequest(url=f"http://127.0.0.1:{server.port}/")
+        client = GuardedClient(dialer("127.0.0.1"))
+        assert (await client.fetch(request)).body == b"abc"
+        for steps in range(60):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.fetch, request)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+        with anyio.fail_after(5):
+            for gone in visits:
+                await gone.wait()
+    assert len(visits) > 10
