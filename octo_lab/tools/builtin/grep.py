@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import clean
 from octo_lab.security.paths import Enclosure
-from octo_lab.tools.gitignore import walk_unignored
+from octo_lab.tools.gitignore import ALWAYS_SKIPPED, walk_unignored
 from octo_lab.tools.gitpatterns import GitPatterns
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.ripgrep import may_match
 from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import files_of, read_bytes, utf8_lines
 
@@ -94,12 +95,29 @@ def _paths(files: Enclosure, args: GrepArgs) -> Iterator[str]:
     """The file that ``path`` names, or the files below it that fit ``file_pattern``."""
     wanted = GitPatterns([args.file_pattern]) if args.file_pattern else None
     try:
-        for entry in walk_unignored(files, args.path or "."):
-            if wanted is None or wanted.ignored(entry.path):
-                yield entry.path
+        for path in _likely(files, args):
+            if wanted is None or wanted.ignored(path):
+                yield path
     except ToolFailed:
         files.open_file(args.path).close()
         yield args.path
+
+
+def _likely(files: Enclosure, args: GrepArgs) -> Iterator[str]:
+    """The files to search: of a whole workspace those that ripgrep names, where it is there."""
+    found = None
+    if args.path in ("", "."):
+        found = may_match(
+            files,
+            clean(args.pattern),
+            ignore_case=args.ignore_case,
+            skipped=ALWAYS_SKIPPED,
+            check=anyio.from_thread.check_cancelled,
+        )
+    if found is not None:
+        yield from found
+    else:
+        yield from (entry.path for entry in walk_unignored(files, args.path or "."))
 
 
 def _search_file(
