@@ -80,7 +80,9 @@ class _Judge:
         if rule is None:
             return self._unknown(case)
         verdict = strictest(map(rule, self._readings(simple, name, args)), rule(case))
-        return _hidden(case).or_worse(verdict)
+        verdict = _hidden(case).or_worse(verdict)
+        bound = name in wrappers.RULES or name in shells.RULES
+        return verdict if bound else verdict.or_worse(self._unknown(case))
 
     def _readings(self, simple: Simple, name: str, args: Sequence[Word]) -> Iterator[Case]:
         """The words as they may be parted, where that is not known."""

@@ -11,18 +11,19 @@ from octo_lab.tools.command_policy.options import read_options
 from octo_lab.tools.command_policy.syntax import Word
 from octo_lab.tools.verdict import Verdict, strictest
 
-_SED = re.compile(
-    r"(?:(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)(?:,(?:\+?\d+|\$|/(?:[^/\\\n]|\\.)*/))?)?!?\s*"
-    r"(?:[pdDnNgGhHxqQ=]|s([/|#,:@])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiIM0-9]*)?"
-)
-_AWK = re.compile(r"system|getline|[|>]|@")
+_AT = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)"
+_PART = r"(?:[^{0}\\\n]|\\.)*{0}"
+_SWAP = "|".join(f"s{mark}{_PART.format(mark) * 2}[gpiI0-9]*" for mark in map(re.escape, "/|#,:@"))
+_STEP = rf"(?:{_AT}(?:,(?:\+?\d+|{_AT}))?)?\s*!?\s*(?:[pdDnNgGhHxqQ=]|{_SWAP})?\s*"
+_SED = re.compile(rf"\s*{_STEP}(?:[;\n]\s*{_STEP})*")
+_AWK = re.compile(r"system|getline|[|@]|\{.*>", re.DOTALL)
 
 _STOPS = names("shutdown reboot halt poweroff telinit kexec")
 _ASKS = {
     "reaches another machine": (
         "curl wget aria2c axel lynx w3m links elinks httpie http https xh nc ncat netcat socat "
         "telnet ftp lftp tftp sftp ssh scp rsync mosh rclone dig nslookup host drill whois ping "
-        "ping6 traceroute nmap openssl gh glab aws gcloud az kubectl helm terraform heroku vercel "
+        "ping6 traceroute nmap gh glab aws gcloud az kubectl helm terraform heroku vercel "
         "npx bunx uvx pipx mail mailx sendmail mutt smbclient redis-cli mysql psql mongosh"
     ),
     "installs or removes software": (
@@ -48,6 +49,8 @@ _ASKS = {
     "gdbus busctl gsettings defaults open xdg-open",
     "changes how the shell reads what follows": "enable hash shopt bind complete fc history",
 }
+_TALKS = names("s_client s_server s_time ocsp")
+_FOLDERS = names("f C I file makefile directory")
 _INSTALLERS = {
     "pip": {"install", "uninstall", "download", "wheel", "config"},
     "uv": {"pip", "add", "remove", "sync", "tool", "python", "publish", "lock", "self"},
@@ -116,7 +119,7 @@ def _plain_sed(word: Word) -> bool:
     """Sed can run programs and write files: only lines of the plain commands are known not to."""
     if word.literal is None and "\0" in word.text:
         return False
-    return all(_SED.fullmatch(part.strip()) for part in word.text.split("\n"))
+    return _SED.fullmatch(word.text) is not None
 
 
 def _awk(case: Case) -> Verdict:
@@ -176,6 +179,22 @@ def _fd(case: Case) -> Verdict:
     return HARMLESS
 
 
+def _openssl(case: Case) -> Verdict:
+    first = case.args[0].text if case.args else ""
+    return case.ask("reaches another machine") if first in _TALKS else HARMLESS
+
+
+def _make(case: Case) -> Verdict:
+    options = read_options(case.args, valued=("f", "C", "I", "j", "file", "makefile", "directory"))
+    if options.has("E", "eval") or any(word.text.startswith("SHELL=") for word in case.args):
+        return case.ask("is told what to run on the line")
+    named = [word for name, word in options.values.items() if name in _FOLDERS]
+    near = {"inside", "workspace", "temporary"}
+    if all(case.spot(word) in near for word in named):
+        return HARMLESS
+    return case.ask("runs what is not of the workspace")
+
+
 def _why(name: str) -> str:
     return next(why for why, text in _ASKS.items() if name in names(text))
 
@@ -196,6 +215,8 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_INSTALLERS, _install),
     **dict.fromkeys(("pip3", "pip2"), _install),
     "kill": _kill,
+    "openssl": _openssl,
+    **dict.fromkeys(("make", "gmake"), _make),
     "crontab": _crontab,
     "systemctl": _system,
     **dict.fromkeys(("sed", "gsed"), _sed),

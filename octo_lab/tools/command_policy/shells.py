@@ -33,6 +33,7 @@ _CODE = {
     "gdb": ("ex", "eval-command"),
 }
 _LOOKS = frozenset({"version", "help", "V", "h"})
+_TELLS = names("node perl ruby php deno bun lua")  # with -v they tell their version
 _OWN: frozenset[Spot] = frozenset({"inside", "temporary"})
 
 
@@ -59,6 +60,8 @@ def _text(case: Case, word: Word) -> Verdict:
 
 
 def _script(case: Case, word: Word) -> Verdict:
+    if not case.place.walls:
+        return case.ask("runs without a sandbox")
     if case.spot(word) in _OWN:
         return HARMLESS
     return case.ask("runs a script that is not of the workspace")
@@ -107,7 +110,8 @@ def _interpreter(case: Case) -> Verdict:
         code and any(x in code for x in (w.text.lstrip("-") for w in case.args))
     ):
         return case.ask("runs a program that is written on the line")
-    if options.has(*_LOOKS) and not options.operands:
+    looks = options.has(*_LOOKS) or (name in _TELLS and options.short == {"v"})
+    if looks and not options.operands:
         return HARMLESS
     if name == "python" and options.has("m"):
         return _module(case)

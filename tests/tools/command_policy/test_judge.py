@@ -341,6 +341,10 @@ awk 'BEGIN{system("rm -rf /")}'
 awk '{print > "/etc/x"}' y
 awk '{"rm -rf /" | getline}' y
 awk -f x y
+awk '{ x="}"; print > "/etc/x" }' y
+openssl s_client -connect x:443
+make -f /opt/x
+make SHELL=/tmp/x
 sed '1e rm -rf /' x
 sed 's/a/b/e' x
 sed 'w /etc/x' y
@@ -506,6 +510,13 @@ sed -n '1,5p' x
 sed 's/rm/mv/g' x
 sed -i 's|a|b|' x.py
 sed '/^$/d' x
+sed -n '10,20p;30p' x
+sed -i 's/a/b/; s|c|d|g' x
+awk 'NR>10' x
+awk '$1 > 5 {print $2}' x
+node -v
+openssl rand -hex 8
+make -C src -f src/Makefile -j4 test
 awk '{print $1}' x
 awk -F, '{s+=$2} END {print s}' x
 sort x | uniq -c | sort -rn
@@ -616,8 +627,21 @@ def test_the_reason_names_the_part() -> None:
 
 def test_without_a_sandbox_only_looking_is_allowed() -> None:
     bare = Place(workspace="/w", home="/home/ann", walls=False)
-    decisions = {line: judge_command(line, bare).decision for line in ("ls | wc", "pytest", "./x")}
-    assert decisions == {"ls | wc": "allow", "pytest": "ask", "./x": "ask"}
+    expected = {
+        "ls | wc": "allow",
+        "git status && git diff": "allow",
+        "bash -c 'ls'": "allow",
+        "timeout 5 grep x y": "allow",
+        "pytest": "ask",
+        "./x": "ask",
+        "python x.py": "ask",
+        "bash x.sh": "ask",
+        "timeout 5 make": "ask",
+        "cp a b": "ask",
+        "git commit -m x": "ask",
+        "rm -rf /": "deny",
+    }
+    assert {line: judge_command(line, bare).decision for line in expected} == expected
 
 
 @pytest.mark.parametrize(
