@@ -154,6 +154,24 @@ async def test_keys_are_hidden_when_the_home_folder_is_the_workspace(tmp_path: P
     assert CANARY not in said(ran)
 
 
+async def test_keys_in_a_folder_that_was_renamed_are_hidden_from_the_next_command(
+    tmp_path: Path,
+) -> None:
+    cage = make_cage(tmp_path)
+    keys = cage.home / ".config" / "gcloud"
+    keys.mkdir(parents=True)
+    (keys / "key").write_text(CANARY)
+    place = Home(workspace=cage.home, environ={}, policy=cage.env.home.policy, home=cage.home)
+    cage.env = LocalExec(place)
+
+    first = await cage.run("mv .config seen; mkdir .config; cp -r .config copy; touch .config/mine")
+    second = await cage.run("cat */gcloud/key .config/gcloud/key copy/*/key; ls .config")
+
+    assert CANARY not in said(first) + said(second)
+    assert second.stdout == b"gcloud\nmine\n"
+    assert keys.joinpath("key").read_text() == CANARY
+
+
 async def test_links_that_are_swapped_in_a_loop_lead_nowhere(cage: Cage) -> None:
     script = f"""
         mkdir real; echo fine > real/secret; ln -s {cage.data} link

@@ -57,3 +57,16 @@ class Job:
     hidden_folders: tuple[Path, ...] = ()
     hidden_files: tuple[Path, ...] = ()
     name: str = "octo"
+
+    @property
+    def anchors(self) -> tuple[Path, ...]:
+        """The folders between the workspace and what is hidden, the upper ones first. One that
+        was renamed would show it to the next command.
+        """
+        between = {
+            parent
+            for path in (*self.hidden_folders, *self.hidden_files)
+            for parent in path.parents
+            if parent != self.workspace and parent.is_relative_to(self.workspace)
+        }
+        return tuple(sorted(between))

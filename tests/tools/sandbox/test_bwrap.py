@@ -53,6 +53,20 @@ def test_with_a_network_names_can_be_looked_up_too() -> None:
     assert argv == ["bwrap", "--info-fd", "7", *HEAD, *WALLS, *SYSTEM, *etc(*names), *REST]
 
 
+def test_what_leads_to_something_hidden_cannot_be_renamed() -> None:
+    hidden = (Path("/w/.config/a/gcloud"), Path("/py/x/y"))
+
+    argv = bwrap_argv(replace(JOB, hidden_folders=hidden), layout=LAYOUT)
+
+    work = argv.index("--bind")
+    assert argv[work : work + 15] == [
+        *("--bind", "/w", "/w", "--bind", "/w/.config", "/w/.config"),
+        *("--bind", "/w/.config/a", "/w/.config/a"),
+        *("--tmpfs", "/w/.config/a/gcloud", "--remount-ro", "/w/.config/a/gcloud"),
+        *("--tmpfs", "/py/x/y"),
+    ]
+
+
 def test_no_file_of_keys_or_passwords_is_among_those_of_the_system() -> None:
     assert not {"shadow", "gshadow", "sudoers", "ssh", "ssl", "ssl/private", "krb5.keytab"} & {*ETC}
 

@@ -49,6 +49,14 @@ def test_everything_is_denied_but_what_is_named() -> None:
     assert macos_argv(JOB, scratch=SCRATCH) == ["/usr/bin/sandbox-exec", "-p", PROFILE, "ls"]
 
 
+def test_what_leads_to_something_hidden_cannot_be_renamed() -> None:
+    job = replace(JOB, hidden_folders=(Path("/Users/u/w/.config/gcloud"),))
+
+    profile = macos_profile(job, scratch=SCRATCH)
+
+    assert '(deny file-write-unlink (literal "/Users/u/w/.config"))\n(deny file-read*' in profile
+
+
 def test_a_set_network_is_allowed() -> None:
     profile = macos_profile(replace(JOB, network=True), scratch=SCRATCH)
 
