@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from octo_lab.security.net.ports import WebResponse
@@ -17,6 +18,12 @@ _MAGIC = (
     (b"GIF8", "GIF picture"), (b"PK\x03\x04", "ZIP archive"), (b"\x1f\x8b", "gzip archive"),
     (b"RIFF", "RIFF file"), (b"\x7fELF", "program"), (b"SQLite format 3", "SQLite database"),
 )  # fmt: skip
+# The tags by which browsers know a page (the MIME Sniffing standard of WHATWG).
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<(?:!--|(?:!doctype html|html|head|script|iframe|h1|div|font|table|a"
+    rb"|style|title|b|body|br|p|meta)[\s>])",
+    re.IGNORECASE,
+)
 
 
 def kind_of(response: WebResponse) -> Kind:
@@ -53,8 +60,7 @@ def described(response: WebResponse) -> str:
 
 
 def _sniffed(head: bytes) -> Kind:
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--")):
+    if _PAGE.match(head):
         return "html"
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     return "binary" if b"\x00" in head and not wide else "text"
