@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -15,6 +16,8 @@ from anyio.abc import TaskGroup
 from octo_lab.core.errors import ToolFailed
 from octo_lab.tools.exec_env import ExecEnvironment, Execution
 from octo_lab.tools.sandbox.words import how_it_ended
+
+log = logging.getLogger(__name__)
 
 State = Literal["running", "ended"]
 _ENDING = 5.0
@@ -211,6 +214,9 @@ class Programs:
             return how_it_ended(await self._exec.exec(execution))
         except ToolFailed as exc:
             return f"failed: {exc}"
+        except Exception as exc:
+            log.warning("A program could not be run", exc_info=exc)
+            return f"failed: {type(exc).__name__}"
 
     async def _expire(self, program: Program) -> None:
         """End it when nobody has used it for long."""

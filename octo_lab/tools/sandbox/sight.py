@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -74,8 +75,8 @@ def find_sight(
     return Sight(
         workspace=real,
         readable=shown,
-        hidden_folders=tuple(path for path in hidden if path.is_dir()),
-        hidden_files=tuple(path for path in hidden if not path.is_dir()),
+        hidden_folders=tuple(path for path in hidden if _is_folder(path)),
+        hidden_files=tuple(path for path in hidden if not _is_folder(path)),
     )
 
 
@@ -85,12 +86,24 @@ def _shown(workspace: Path, folders: Iterable[Path]) -> list[Path]:
     for folder in folders:
         real = folder.expanduser().resolve()
         seen = any(real.is_relative_to(system) for system in (*_SYSTEM, workspace))
-        if real.is_dir() and not seen and real not in _NEVER:
+        if _is_folder(real) and not seen and real not in _NEVER:
             found[real] = None
     return list(found)
 
 
+def _is_folder(path: Path) -> bool:
+    return stat.S_ISDIR(_mode(path))
+
+
+def _mode(path: Path) -> int:
+    """0 where there is nothing, or nothing that we, and so a command, may look at."""
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return 0
+
+
 def _hidden(paths: Iterable[Path], shown: Sequence[Path]) -> Iterable[Path]:
     """Links are hidden where they lead: nothing can be laid over a link itself."""
-    real = dict.fromkeys(path.resolve() for path in paths if path.exists())
+    real = dict.fromkeys(path.resolve() for path in paths if _mode(path))
     return [path for path in real if any(path.is_relative_to(folder) for folder in shown)]
