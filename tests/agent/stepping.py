@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import Context
-from typing import TypeVarTuple, Unpack
+from typing import TypeVarTuple
 
 Ts = TypeVarTuple("Ts")
 
@@ -29,8 +29,8 @@ class Stepping(asyncio.SelectorEventLoop):
 
     def call_soon(
         self,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: Unpack[Ts],
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.Handle:
         handle = super().call_soon(callback, *args, context=context)
