@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -181,9 +182,11 @@ async def test_as_many_results_are_given_as_asked_for_or_set(powers: MakePowers,
 async def test_an_address_set_for_an_engine_goes_through_the_guard(
     powers: MakePowers, use: Use, canary: HttpServer
 ) -> None:
+    shared = powers()
     for spelling in filter(None, HOSTILE):
         url = spelling.replace("{port}", str(canary.port))
-        made = tool(powers(web_search={"engines": ("searxng",), "urls": {"searxng": url}}))
+        chosen = {"engines": ("searxng",), "urls": {"searxng": url}}
+        made = tool(replace(shared, options={"web_search": chosen}))
         assert (await use(made, query="q")).startswith("failed: No search engine could be asked: ")
 
 
