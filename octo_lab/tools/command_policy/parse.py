@@ -156,11 +156,11 @@ class _Block:
     def _word(self, word: Word) -> None:
         if self._name_of_function and word.text != "{":
             raise Unreadable("a function has no plain body")
-        if not self._draft.words and not self._draft.redirects:
+        if not self._draft.words:
             if found := _ASSIGN.match(word.text):
                 self._assign(found, word)
                 return
-            if word.bare and not self._draft.assigns and self._reserved(word.text):
+            if word.bare and not self._draft.begun and self._reserved(word.text):
                 return
         if self._is_descriptor(word):
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -74,7 +73,7 @@ def _wrapped(case: Case) -> Verdict:
     words = options.operands[wrap.skip :]
     if case.name == "flock" and words and words[0].text in {"-c", "--command"}:
         return start.or_worse(_text(case, words[1:]))
-    while case.name in {"sudo", "doas"} and words and re.match(r"\w+=", words[0].text):
+    while case.name in {"sudo", "doas"} and words and "=" in words[0].text:
         start, words = start.or_worse(_setting(case, words[0])), words[1:]
     return start.or_worse(case.again(words)) if words else start
 
@@ -114,7 +113,7 @@ def _environment(case: Case) -> Verdict:
             whole = [text, *options.operands]
             return case.run("env " + " ".join(map(source, whole)))
     words = options.operands
-    while words and re.match(r"[^=\0]+=", words[0].text):
+    while words and "=" in words[0].text.partition(UNKNOWN)[0]:
         verdict, words = verdict.or_worse(_setting(case, words[0])), words[1:]
     plain = ("ignore-environment", "null", "debug")
     if _odd(options, Wrap(valued=valued, plain=plain)):
