@@ -271,8 +271,9 @@ async def test_the_person_may_let_it_out(
             running = await here.channel.running(asked, lambda turn: bool(_question(turn)))
             question = _question(running)
             assert question
-            assert question.risk == "network, after private data was read: " + "; ".join(
-                ("read_file read '.env'", "read_file gave something that looks like a key")
+            assert question.risk.startswith(
+                "network, after private data was read: read_file read '.env'; "
+                "read_file gave something that looks like a key"
             )
             await here.channel.control(
                 Settle(approval_id=question.approval_id, decision=decision),
