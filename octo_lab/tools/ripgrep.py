@@ -68,9 +68,17 @@ def rust_pattern(pattern: str) -> str | None:
     """A pattern for ripgrep that fits at least the lines that the RE2 pattern fits; None where
     the two differ too much.
     """
+    if any(not _ends(pattern, match.end()) for match in _TOKENS.finditer(pattern) if match["end"]):
+        return None
     parts = [_token(match) for match in _TOKENS.finditer(pattern)]
     kept = [part for part in parts if part is not None]
     return "".join(kept) if len(kept) == len(parts) else None
+
+
+def _ends(pattern: str, position: int) -> bool:
+    """Whether what stands before is the end of the pattern, or of one of its alternatives."""
+    rest = pattern[position:]
+    return not rest.strip(")") or (rest.startswith("|") and "(" not in pattern)
 
 
 def _token(match: re.Match[str]) -> str | None:
