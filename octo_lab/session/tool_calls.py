@@ -110,6 +110,7 @@ class ToolDesk:
             turn_id="",
             call_id=call.id,
             report=lambda _: None,
+            screen=self.policy.privacy.screen(lambda _: None),
         )
 
     async def _verdict(self, tool: Tool, call: ToolCall, address: ChatAddress) -> Verdict:
