@@ -112,6 +112,16 @@ async def test_after_orders_a_program_is_asked_about_anew(ctx: ToolContext) -> N
     assert question.why.startswith("after a suspicious text: t gave a text that ")
 
 
+async def test_what_a_program_said_is_scored_and_warned_of(ctx: ToolContext) -> None:
+    program = tool(ORDERS, source="workspace", risk="execute")
+    outcome, _ = await call(program, ctx)
+    warning, text = outcome.text.split("\n")
+
+    assert warning.startswith("[octo_lab: This text reads like orders: ")
+    assert (text, outcome.origin) == (ORDERS, "")
+    assert [alarm.split(" that ")[0] for alarm in ctx.screen.alarms] == ["t gave a text"]
+
+
 async def test_own_and_workspace_texts_are_no_strangers(ctx: ToolContext) -> None:
     for source in ("own", "workspace", "private"):
         outcome, _ = await call(tool(ORDERS, source=source), ctx)
