@@ -1,4 +1,4 @@
-"""You.com (documentation.you.com)."""
+"""You.com (docs.you.com)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def _snippet(row: Mapping[str, Any]) -> object:
 
 ENGINE = Engine(
     name="you",
-    base="https://api.ydc-index.io",
+    base="https://ydc-index.io",
     ask=ask,
     read=read,
-    keys=("YDC_API_KEY", "YOU_API_KEY"),
+    keys=("YDC_API_KEY", "YOU_API_KEY", "YOUCOM_API_KEY"),
 )
