@@ -36,7 +36,7 @@ def _read(ctx: ToolContext, args: ReadFileArgs) -> str:
     text = decode(data)
     if text is None:
         raise ToolFailed(f"{args.path!r} is a binary file of {len(data)} bytes")
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()
     return _numbered(args, lines) if lines else "(empty file)"
@@ -48,13 +48,22 @@ def _numbered(args: ReadFileArgs, lines: list[str]) -> str:
         raise ToolFailed(f"{args.path!r} has only {len(lines)} lines")
     if first > last:
         raise ToolFailed(f"start_line {first} is after end_line {last}")
+    part = lines[first - 1 : last]
+    whole = "\n".join([f"{number}|{line}" for number, line in enumerate(part, first)])
+    if len(whole.encode()) < _CUT:
+        return whole
+    return _beginning(part, first, len(lines))
+
+
+def _beginning(lines: list[str], first: int, total: int) -> str:
+    """As many of the lines as may be shown."""
     shown: list[str] = []
     left = _CUT
-    for number in range(first, last + 1):
-        line = f"{number}|{lines[number - 1].removesuffix(chr(13))}"
-        left -= len(line.encode(errors="replace")) + 1
+    for number, text in enumerate(lines, first):
+        line = f"{number}|{text}"
+        left -= len(line.encode()) + 1
         if left < 0:
-            return _cut(shown, line, number, len(lines))
+            return _cut(shown, line, number, total)
         shown.append(line)
     return "\n".join(shown)
 
