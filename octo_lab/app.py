@@ -51,6 +51,7 @@ from octo_lab.security.redact import Secrets
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, Commands
+from octo_lab.session.compact_commands import CompactCommands
 from octo_lab.session.controls import Controls
 from octo_lab.session.crash_copies import keep_crash_copies
 from octo_lab.session.dialog_commands import DialogCommands
@@ -328,7 +329,10 @@ def _answering(
     undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
     tools = ToolDesk(tools=parts.tools, policy=parts.policy, approvals=parts.desk, dialogs=dialogs)
     queue = QueueCommands(dialogs=dialogs, modes=workers.modes)
-    groups = (own, grants, tools, routing, undo, queue)
+    compact = CompactCommands(
+        dialogs=dialogs, workers=workers, models=parts.models, policy=parts.policy
+    )
+    groups = (own, grants, tools, routing, undo, queue, compact)
     built_in = [command for group in groups for command in group.commands()]
     commands = Commands((*built_in, *setup.commands))
     controls = Controls(

@@ -12,7 +12,7 @@ from octo_lab.core.errors import ConfigError
 
 HOT = (
     *("model", "fallbacks", "providers", "models", "routing", "local"),
-    *("limits", "session.history"),
+    *("limits", "session.history", "session.compact"),
     *("tools.allow", "tools.deny", "tools.python", "tools.rules", "tools.risks", "tools.hosts"),
     *("tools.channels", "tools.models", "tools.approval_seconds", "security"),
 )

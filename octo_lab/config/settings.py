@@ -195,12 +195,14 @@ class WebFetchSettings(_Part):
 
 
 class SessionSettings(_Part):
-    """Turns of history a model sees, turns that run at once, messages that may wait.
+    """Turns of history a model sees, whether old ones are summed up when they fill half of the
+    window, turns that run at once, messages that may wait.
 
     ``queue_mode`` is what becomes of a message that comes while a turn runs.
     """
 
     history: Annotated[int, Field(ge=0)] = 50
+    compact: bool = True
     workers: Positive = 10
     queue: Positive = 32
     queue_mode: Literal["followup", "collect", "steer", "interrupt"] = "followup"

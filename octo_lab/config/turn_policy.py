@@ -17,6 +17,7 @@ from octo_lab.security.paths import Root
 from octo_lab.security.private_names import PrivateNames
 from octo_lab.session.approvals import ApprovalPolicy
 from octo_lab.session.ask import AskPolicy
+from octo_lab.session.compact import SessionCompaction
 from octo_lab.session.privacy import Privacy
 from octo_lab.session.worker import WorkPolicy
 from octo_lab.tools.policy import ChannelTools
@@ -49,6 +50,7 @@ def ask_policy(
         profiles=_profiles(settings.tools),
         history=settings.session.history,
         privacy=_privacy(settings.security, secrets),
+        compaction=SessionCompaction(automatic=settings.session.compact),
     )
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from octo_lab.agent.compaction import WithinWindow
 from octo_lab.agent.hooks import HookScope, TurnHooks
 from octo_lab.agent.loop import Agent
 from octo_lab.agent.patience import LOADING, SHARED, THINKING, Patience
@@ -45,6 +46,7 @@ def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Age
         context=partial(_tool_context, parts.policy, turn),
         limits=parts.policy.limits_for(message),
         patience=_patience(turn.model),
+        compactor=WithinWindow(turn.model.window),
         hooks=_hooks(parts, turn),
         steering=turn.said,
         session=parts.usages.of(turn.job.session.id),

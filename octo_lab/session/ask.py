@@ -12,11 +12,10 @@ from octo_lab.agent.prompt import PromptFacts, system_prompt
 from octo_lab.core.mail import Attachment, InboundMessage
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean
-from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.security.paths import Enclosure, Root
-from octo_lab.session.history import Context, fit
+from octo_lab.session.compact import SessionCompaction
+from octo_lab.session.history import Earlier
 from octo_lab.session.privacy import Privacy
-from octo_lab.storage.turns import TurnRecord
 from octo_lab.tools.policy import (
     ChannelTools,
     channel_tools,
@@ -27,8 +26,6 @@ from octo_lab.tools.policy import (
 from octo_lab.tools.profiles import ToolProfile, profile_of, shaped
 from octo_lab.tools.tool import Tool
 from octo_lab.tools.workspace import enclosure
-
-ANSWER_TOKENS = 4096
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,13 +47,14 @@ class AskPolicy:
     profiles: Mapping[str, ToolProfile] = field(default_factory=dict)
     history: int = 50
     privacy: Privacy = Privacy()
+    compaction: SessionCompaction = SessionCompaction()
 
     def take(self, other: AskPolicy) -> None:
         """From the next turn on, what can be set anew is as in ``other``."""
         self.limits, self.history = other.limits, other.history
         self.allow, self.deny = other.allow, other.deny
         self.channels, self.profiles = other.channels, other.profiles
-        self.privacy = other.privacy
+        self.privacy, self.compaction = other.privacy, other.compaction
 
     def files(self) -> Enclosure:
         """The files that turns may use."""
@@ -113,23 +111,15 @@ def _attached(item: Attachment) -> str:
     return f"[attached: {item.name}]\n{item.text}\n[end of {item.name}]"
 
 
-def turn_input(
-    message: InboundMessage, tools: Sequence[Tool], past: Sequence[TurnRecord], window: int
-) -> tuple[TurnInput, Context]:
-    """The agent's input, with as much of the past as fits the model's ``window`` of tokens."""
-    user = user_message(message)
+def turn_input(message: InboundMessage, tools: Sequence[Tool], earlier: Earlier) -> TurnInput:
+    """The agent's input: what was said before goes along whole."""
     names = [tool.name for tool in tools]
-    system = system_prompt(PromptFacts(channel=message.address.channel, tools=names))
     options = message.options
-    reserved = (options.max_tokens or ANSWER_TOKENS) + estimate_tokens(system)
-    reserved += message_tokens(user) + sum(estimate_tokens(tool.description) for tool in tools)
-    context = fit(past, window - reserved)
-    asked = TurnInput(
-        system=system,
-        history=context.messages,
-        user=user,
+    return TurnInput(
+        system=system_prompt(PromptFacts(channel=message.address.channel, tools=names)),
+        history=earlier.messages,
+        user=user_message(message),
         temperature=options.temperature,
         max_tokens=options.max_tokens,
         response_schema=options.response_schema,
     )
-    return asked, context

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from octo_lab.agent.compaction import SUMMARY_HEAD
 from octo_lab.core.messages import Message
 from octo_lab.core.text import head_and_tail
 from octo_lab.core.turns import (
@@ -15,7 +16,6 @@ from octo_lab.core.turns import (
     ToolBlock,
     TurnSnapshot,
 )
-from octo_lab.llm.tokens import message_tokens
 from octo_lab.session.turn import PREVIEW, steered_block
 from octo_lab.storage.turns import TurnRecord
 
@@ -24,39 +24,25 @@ STORED_REVISION = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """What a model is told of the past; ``note`` tells the person what did not fit."""
+class Earlier:
+    """What was said in a dialog before a turn: the turns since its cursor, and the summary of
+    those before it.
+    """
 
-    messages: tuple[Message, ...] = ()
-    note: str = ""
-    tokens: int = 0
+    cursor: str | None = None
+    turns: Sequence[TurnRecord] = ()
+    summary: str = ""
 
-
-def fit(records: Sequence[TurnRecord], budget: int) -> Context:
-    """The newest whole turns that fit into ``budget`` tokens."""
-    kept: list[tuple[Message, ...]] = []
-    used = 0
-    for record in reversed(records):
-        messages = model_messages(record)
-        cost = sum(message_tokens(message) for message in messages)
-        if used + cost > budget:
-            break
-        used += cost
-        kept.append(messages)
-    dropped = len(records) - len(kept)
-    return Context(
-        messages=tuple(message for turn in reversed(kept) for message in turn),
-        note=_left_out(dropped),
-        tokens=used,
-    )
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All of it as a model sees it; whoever asks the model makes it fit."""
+        said = (message for record in self.turns for message in model_messages(record))
+        return (*told_summary(self.summary), *said)
 
 
-def _left_out(turns: int) -> str:
-    if turns == 0:
-        return ""
-    if turns == 1:
-        return "The oldest turn does not fit the model's window and was left out."
-    return f"The oldest {turns} turns do not fit the model's window and were left out."
+def told_summary(text: str) -> tuple[Message, ...]:
+    """A stored summary as a model sees it."""
+    return (Message(role="user", content=f"{SUMMARY_HEAD}\n{text}"),) if text else ()
 
 
 def model_messages(record: TurnRecord) -> tuple[Message, ...]:

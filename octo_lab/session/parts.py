@@ -19,6 +19,7 @@ from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.security.taint import Taint
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
+from octo_lab.session.history import Earlier
 from octo_lab.session.job import Job as Job
 from octo_lab.session.models import ChosenModel, ModelSource
 from octo_lab.session.steering import SteerBox
@@ -78,6 +79,7 @@ class RunningTurn:
     provider: Swappable
     controller: TurnController
     stopper: Stopper
+    earlier: Earlier
     news: str = ""
     transcript: Transcript = field(default_factory=Transcript)
     said: SteerBox = field(default_factory=SteerBox)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
@@ -19,12 +19,15 @@ from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.session.agents import agent_for
 from octo_lab.session.ask import turn_input, user_message
 from octo_lab.session.changes import keep_changes
+from octo_lab.session.compacting import compacted
+from octo_lab.session.history import Earlier
 from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
 from octo_lab.session.privacy import keep_taint
 from octo_lab.session.steering import SteerBox, ignore
 from octo_lab.session.turn import TurnController, TurnFacts
 from octo_lab.storage.sessions import SessionRow, get_session, rename_session
+from octo_lab.storage.summaries import summary_of
 from octo_lab.storage.turns import (
     NewTurn,
     TurnRecord,
@@ -58,7 +61,7 @@ _BROKEN = _Outcome(
 
 async def begin(
     parts: TurnParts, job: Job, stopper: Stopper, read: Callable[[Job], None] = ignore
-) -> tuple[RunningTurn, list[TurnRecord]]:
+) -> RunningTurn:
     """Store the question, durable from here on; raises OctoError when it cannot be asked.
 
     ``read`` is called with each message that the running turn takes in.
@@ -69,18 +72,19 @@ async def begin(
     model = await parts.models.choose(job.message.options.model or session.model)
     new = _new_turn(job, model)
 
-    def store(db: Connection) -> tuple[TurnRow, list[TurnRecord]]:
+    def store(db: Connection) -> tuple[TurnRow, list[TurnRecord], str]:
         row = begin_turn(db, new, owner=parts.owner)
         if row.parent is None and not job.session.title:
             rename_session(db, job.session.id, first_line(new.prompt, TITLE_LENGTH))
         if row.parent is None:
-            return row, []
+            return row, [], ""
         limit = parts.policy.history + 1
-        return row, load_turns(db, job.session.id, context_only=True, limit=limit)[:-1]
+        past = load_turns(db, job.session.id, context_only=True, limit=limit)[:-1]
+        return row, past, summary_of(db, job.session.id)
 
-    row, past = await parts.database.run(store)
+    row, past, summary = await parts.database.run(store)
     controller = TurnController(_facts(job, row, model))
-    turn = RunningTurn(
+    return RunningTurn(
         job=job,
         row=row,
         model=model,
@@ -88,11 +92,11 @@ async def begin(
         controller=controller,
         stopper=stopper,
         news=news,
+        earlier=Earlier(cursor=session.cursor, turns=past, summary=summary),
         said=SteerBox(read),
         taint=parts.policy.privacy.taint(past, job.message),
         screen=parts.policy.privacy.screen(lambda text: controller.emit(Noticed(text))),
     )
-    return turn, past
 
 
 async def _session(parts: TurnParts, job: Job) -> SessionRow:
@@ -109,12 +113,12 @@ def _check_turns(most: int | None, session: SessionRow) -> None:
         )
 
 
-async def run(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> None:
+async def run(parts: TurnParts, turn: RunningTurn) -> None:
     """Answer the question and store how it ended; only then show the end."""
     outcome: _Outcome | None = None
     try:
         with turn.stopper.scope:
-            outcome = await _answer(parts, turn, past)
+            outcome = await _answer(parts, turn)
     finally:
         with anyio.CancelScope(shield=True):
             await _finish(parts, turn, outcome or _Outcome(state=turn.stopper.state))
@@ -145,10 +149,10 @@ def _facts(job: Job, row: TurnRow, model: ChosenModel) -> TurnFacts:
     )
 
 
-async def _answer(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> _Outcome:
+async def _answer(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     """Run the agent. This is the turn boundary: every error ends here."""
     try:
-        return await _run_agent(parts, turn, past)
+        return await _run_agent(parts, turn)
     except OctoError as exc:
         return _Outcome(state="failed", error=exc.message, hint=exc.hint)
     except Exception:
@@ -156,18 +160,20 @@ async def _answer(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord
         return _BROKEN
 
 
-async def _run_agent(parts: TurnParts, turn: RunningTurn, past: Sequence[TurnRecord]) -> _Outcome:
+async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     tools = parts.policy.tools_for(turn.job.message, parts.tools, turn.model.name)
-    asked, context = turn_input(turn.job.message, tools, past, turn.model.window)
     emit = turn.controller.emit
+    earlier = await compacted(parts, turn)
+    asked = turn_input(turn.job.message, tools, earlier)
     first = turn.model.note if turn.row.parent is None else ""
     idle = parts.policy.unmatched(turn.job.message, parts.tools)
     notes = (turn.news, _left(turn.row.left_behind), *turn.job.message.notices)
-    for note in (*notes, first, context.note, idle):
+    for note in (*notes, first, idle):
         if note:
             emit(Noticed(note))
     agent = agent_for(parts, turn, tools)
     keep = partial(_keep, parts, turn)
+    asked = replace(asked, id=turn.row.id)
     ending = await agent.run(asked, turn.transcript, emit, keep)
     if ending.note:
         emit(Noticed(ending.note))

@@ -201,13 +201,13 @@ class Workers:
         return Job(message=message, session=job.session)
 
     async def _take_turn(self, work: _Work) -> None:
-        turn, past = await begin(self._parts, work.job, work.stopper, self._read)
+        turn = await begin(self._parts, work.job, work.stopper, self._read)
         work.turn = turn
         channel = work.job.message.address.channel
         logger.info("turn %s: %s answers %s", turn.row.id, type(turn.controller).__name__, channel)
         self._shows.start_soon(self._parts.show, work.job.message, turn.controller.latest)
         try:
-            await run(self._parts, turn, past)
+            await run(self._parts, turn)
         finally:
             work.turn = None
             self._put_back(turn)

@@ -140,7 +140,7 @@ def test_variables_come_from_the_process_then_the_workspace_then_the_user(place:
          "OWN: no setting is called 'providers.my.own.apikey'"
          " (did you mean 'providers.my.own.api_key'?)"),
         ('{"session": {"zzz": 1}}',
-         "OWN: no setting is called 'session.zzz' (known: history, workers, queue, queue_mode)"),
+         "OWN: no setting is called 'session.zzz' (known: history, compact, workers, queue, queue_mode)"),
         ('{"limits": {"iterations": "sk-secret"}}',
          "OWN: limits.iterations: Input should be a valid integer,"
          " unable to parse string as an integer (fix this value)"),

@@ -15,8 +15,8 @@ from octo_lab.core.turns import (
 )
 from octo_lab.session.history import (
     STORED_REVISION,
-    Context,
-    fit,
+    Earlier,
+   
     model_messages,
     stored_snapshot,
 )
@@ -54,24 +54,16 @@ def pair(number: int, size: int = 1) -> TurnRecord:
     )
 
 
-def test_everything_that_fits_is_kept_in_order() -> None:
-    context = fit([pair(1), pair(2)], 1000)
+def test_what_was_said_comes_in_order_after_the_summary_of_what_was_before() -> None:
+    messages = Earlier(turns=[pair(1), pair(2)], summary="They met.").messages
 
-    assert [m.content for m in context.messages] == ["q1", "x", "q2", "x"]
-    assert context.note == ""
-
-
-def test_the_oldest_whole_turns_are_dropped_and_that_is_said() -> None:
-    context = fit([pair(1), pair(2, 4000), pair(3)], 100)
-
-    assert [m.content for m in context.messages] == ["q3", "x"]
-    assert context.note == "The oldest 2 turns do not fit the model's window and were left out."
+    assert [m.role for m in messages] == ["user", "user", "assistant", "user", "assistant"]
+    assert messages[0].content.endswith("\nThey met.")
+    assert [m.content for m in messages[1:]] == ["q1", "x", "q2", "x"]
 
 
-def test_no_budget_keeps_nothing() -> None:
-    assert fit([pair(1)], -5) == Context(
-        note="The oldest turn does not fit the model's window and was left out."
-    )
+def test_a_dialog_that_begins_has_nothing_before_it() -> None:
+    assert Earlier().messages == ()
 
 
 def test_a_turn_without_an_answer_gets_a_line_for_the_model() -> None:

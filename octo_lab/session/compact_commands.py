@@ -1,0 +1,70 @@
+"""The command /compact: sum up what was said, so that less of it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlalchemy import Connection
+
+from octo_lab.core.errors import UsageError
+from octo_lab.core.mail import Told
+from octo_lab.session.ask import AskPolicy
+from octo_lab.session.commands import Command, CommandCall
+from octo_lab.session.compact import RULES, SummedUp, keep, sum_up
+from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.history import Earlier
+from octo_lab.session.models import ModelSource
+from octo_lab.session.worker import Workers
+from octo_lab.storage.sessions import SessionRow
+from octo_lab.storage.summaries import summary_of
+from octo_lab.storage.turns import load_turns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactCommands:
+    """Sums up all but the newest turns of the chat's current dialog."""
+
+    dialogs: Dialogs
+    workers: Workers
+    models: ModelSource
+    policy: AskPolicy
+
+    def commands(self) -> tuple[Command, ...]:
+        return (
+            Command(
+                name="compact",
+                summary="sum up the older part of this dialog; nothing is deleted",
+                run=self.compact,
+            ),
+        )
+
+    async def compact(self, call: CommandCall) -> Told:
+        session = await self.dialogs.current(call.address)
+        if session is None or session.head is None:
+            raise UsageError("Nothing was said here yet", hint="ask something first")
+        if self.workers.busy(session.id):
+            raise UsageError("A turn runs in this dialog", hint="wait, or stop it with `/stop`")
+        earlier = await self._earlier(session)
+        chosen = await self.models.choose(session.model)
+        policy = replace(self.policy.compaction, keep=2)
+        made = await sum_up(chosen.provider, earlier, policy, chosen.window)
+        if made is None:
+            raise UsageError("There is too little to sum up", hint="go on; nothing is full yet")
+        if not await keep(self.dialogs.database, session.id, earlier, made):
+            raise UsageError("The dialog went on meanwhile", hint="ask for it again")
+        return Told(text=_words(made))
+
+    async def _earlier(self, session: SessionRow) -> Earlier:
+        def read(db: Connection) -> Earlier:
+            load = partial(load_turns, db, session.id, context_only=True)
+            turns = load(limit=self.policy.history)
+            return Earlier(cursor=session.cursor, turns=turns, summary=summary_of(db, session.id))
+
+        return await self.dialogs.database.read(read)
+
+
+def _words(made: SummedUp) -> str:
+    turns = "1 turn" if made.turns == 1 else f"{made.turns} turns"
+    by = f"by rules: {made.problem}" if made.model == RULES else f"by `{made.model}`"
+    return f"{turns} summed up {by}.\n\n{made.text}"

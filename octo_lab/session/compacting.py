@@ -1,0 +1,32 @@
+"""Sums up a dialog before a turn in it, when it has grown too long."""
+
+from __future__ import annotations
+
+from octo_lab.core.events import Noticed
+from octo_lab.core.stream import UsageReported
+from octo_lab.session.compact import RULES, keep, sum_up
+from octo_lab.session.history import Earlier
+from octo_lab.session.parts import RunningTurn, TurnParts
+
+
+async def compacted(parts: TurnParts, turn: RunningTurn) -> Earlier:
+    """What the model is told of the past: as it was, or with its older part summed up.
+
+    The turn pays for the summary. Raises StorageError.
+    """
+    earlier, policy, window = turn.earlier, parts.policy.compaction, turn.model.window
+    if not policy.due(earlier.turns, window):
+        return earlier
+    emit = turn.controller.emit
+    emit(Noticed("The older part of this conversation is being summed up."))
+    made = await sum_up(turn.provider, earlier, policy, window)
+    if made is None:
+        return earlier
+    turn.transcript.usage += made.usage
+    emit(UsageReported(made.usage))
+    if not await keep(parts.database, turn.row.session_id, earlier, made):
+        return earlier
+    if made.model == RULES:
+        emit(Noticed(f"It was summed up by rules: {made.problem}."))
+    last = earlier.turns[made.turns - 1].turn.id
+    return Earlier(cursor=last, turns=earlier.turns[made.turns :], summary=made.text)
