@@ -72,8 +72,18 @@ def repeats_itself(text: str) -> bool:
     return any(end.count(end[-size:]) >= _TIMES for size in _PATTERNS)
 
 
+def is_periodic(text: str) -> bool:
+    """Whether a text is nothing but one piece of at most a quarter of it, again and again."""
+    sample = text[-_PATTERNS[-1] :]
+    period = len(text) - len(sample) - text.rfind(sample, 0, -1)
+    return period <= len(text) // _TIMES and text[period:] == text[:-period]
+
+
 class Runaway:
-    """The same of a text that still comes; looks at each part of it once."""
+    """Notices a text that only repeats itself while it comes; looks at each part of it once.
+
+    Stricter than ``repeats_itself``: the rows of a table may well end alike.
+    """
 
     def __init__(self) -> None:
         self._end = ""
@@ -90,7 +100,7 @@ class Runaway:
         self._end = (self._end + "".join(self._new))[-_LOOKED_AT:]
         self._new.clear()
         self._size = 0
-        self._seen = self._seen + 1 if repeats_itself(self._end) else 0
+        self._seen = self._seen + 1 if is_periodic(self._end) else 0
         return self._seen >= _RUNAWAY
 
 
@@ -119,6 +129,8 @@ class LoopWatch:
         if len(said.content) >= _ECHO and self._texts.feed(said.content):
             found = found or _ECHOED
             self.stuck = self.stuck or self._told
+        elif repeats_itself(said.content):
+            found = found or _ECHOED
         if found:
             self._tell()
         return found

@@ -7,7 +7,14 @@ import pytest
 from octo_lab.agent.ending import LOOP
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.loop import Ending
-from octo_lab.agent.loop_detect import Cycles, LoopWatch, Runaway, repeats_itself, signature
+from octo_lab.agent.loop_detect import (
+    Cycles,
+    LoopWatch,
+    Runaway,
+    is_periodic,
+    repeats_itself,
+    signature,
+)
 from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message, ToolCall, Usage
 from octo_lab.testing.providers import ScriptedProvider, calls, says
@@ -59,6 +66,35 @@ def test_a_text_that_runs_away_is_seen_after_2000_characters_of_it() -> None:
     first = next(n for n in range(10_000) if runaway.feed("again and again, "))
 
     assert 1900 < first * 17 < 2600
+
+
+def test_a_table_whose_rows_end_alike_does_not_run_away() -> None:
+    runaway = Runaway()
+    rows = [f"| {n * n} | {'x' * (n % 7)} | 0.00 | 0.00 | 0.00 | 0.00 |\n" for n in range(500)]
+
+    assert not any(map(runaway.feed, rows))
+    assert repeats_itself("".join(rows))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("ab" * 250, True), ("x" * 500, True), ("I am sorry. " * 41 + "I am sor", True),
+     (("long" * 30 + "!") * 4 + "long" * 4, True), ("".join(map(str, range(1000)))[:500], False),
+     ("a" * 400 + "b" * 100, False), ("b" * 100 + "a" * 400, False)],
+)  # fmt: skip
+def test_a_text_is_periodic_when_it_is_one_piece_at_least_four_times(
+    text: str, expected: bool
+) -> None:
+    assert is_periodic(text) is expected
+
+
+def test_words_that_repeat_beside_a_call_are_told_and_end_no_turn() -> None:
+    watch = LoopWatch()
+
+    told = [watch.step(step("no " * 100, call("a", f'{{"n": {n}}}'))) for n in range(2)]
+
+    assert all("You have said the same" in said for said in told)
+    assert not watch.stuck
 
 
 def test_watching_a_text_costs_the_same_per_character_however_long_it_is() -> None:
