@@ -30,15 +30,20 @@ class Privacy:
         mask = Redactor(self.secrets)
         return Screen(mask=mask, private=self.names, trusted=self.trusted, notice=notice)
 
-    def taint(self, past: Sequence[TurnRecord], message: InboundMessage) -> Taint:
-        """What the conversation has seen when it is asked ``message``."""
-        taint = Taint()
+    def taint(
+        self, past: Sequence[TurnRecord], message: InboundMessage, summed_up: Iterable[str] = ()
+    ) -> Taint:
+        """What the conversation has seen when it is asked ``message``; ``summed_up`` is what the
+        turns before ``past`` had, of which the model knows a summary.
+        """
+        taint = Taint(*summed_up)
         for record in past:
             taint.mark_all(record.turn.taint)
-        taint.mark_all(self._given(message))
+        taint.mark_all(self.given(message))
         return taint
 
-    def _given(self, message: InboundMessage) -> Iterable[str]:
+    def given(self, message: InboundMessage) -> Iterable[str]:
+        """What private data a message of the person brings."""
         mask = Redactor(self.secrets)
         if mask(message.text) != message.text:
             yield "the message holds something that looks like a key"

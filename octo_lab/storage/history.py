@@ -99,6 +99,12 @@ def load_turns(
     return [TurnRecord(turn=_turn_of(row), messages=tuple(said[row.id])) for row in rows]
 
 
+def taint_at(db: Connection, turn_id: str | None) -> tuple[str, ...]:
+    """What private data a conversation had seen by the end of a turn."""
+    lines = db.scalar(select(turns.c.taint).where(turns.c.id == (turn_id or "")))
+    return tuple((lines or "").splitlines())
+
+
 def on_path(db: Connection, head: str, cursor: str | None, wanted: Container[str]) -> str | None:
     """The newest of the ``wanted`` turns between ``head`` and ``cursor``."""
     where = {"head": head, "stop": cursor or "", "limit": _UNLIMITED}

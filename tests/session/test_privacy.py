@@ -41,6 +41,7 @@ def test_a_conversation_has_seen_what_any_of_its_turns_has() -> None:
     past = [seen("one"), seen(), seen("one", "two")]
 
     assert PRIVACY.taint(past, asked("hi")).reasons == ("one", "two")
+    assert PRIVACY.taint([], asked("hi"), ("summed up",)).reasons == ("summed up",)
 
 
 def test_what_the_person_gives_may_be_private() -> None:

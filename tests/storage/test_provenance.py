@@ -10,6 +10,7 @@ from octo_lab.core.errors import SessionMoved
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.storage.database import open_database
+from octo_lab.storage.history import taint_at
 from octo_lab.storage.owners import register_owner, this_process
 from octo_lab.storage.sessions import create_session
 from octo_lab.storage.turns import NewTurn, append_step, begin_turn, load_turns, taint_turn
@@ -47,6 +48,8 @@ async def test_whose_words_and_what_private_data_are_kept(tmp_path: Path) -> Non
 
         load = partial(load_turns, session_id=session, context_only=True)
         (record,) = await database.read(load)
+        assert await database.read(partial(taint_at, turn_id=turn.id)) == record.turn.taint
+        assert await database.read(partial(taint_at, turn_id=None)) == ()
 
     assert record.turn.taint == ("read_file read '.env'", "a b")
     assert record.messages[1:] == STEP
