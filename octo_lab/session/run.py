@@ -26,6 +26,7 @@ from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
 from octo_lab.session.privacy import keep_taint
 from octo_lab.session.steering import SteerBox, ignore
 from octo_lab.session.turn import TurnController, TurnFacts
+from octo_lab.storage.history import taint_at
 from octo_lab.storage.sessions import SessionRow, get_session, rename_session
 from octo_lab.storage.summaries import summary_of
 from octo_lab.storage.turns import (
@@ -84,6 +85,13 @@ async def begin(
 
     row, past, summary = await parts.database.run(store)
     controller = TurnController(_facts(job, row, model))
+    privacy = parts.policy.privacy
+    taint = privacy.taint(past, job.message, await _summed_up(parts, session, summary))
+
+    def taken(said: Job) -> None:
+        taint.mark_all(privacy.given(said.message))
+        read(said)
+
     return RunningTurn(
         job=job,
         row=row,
@@ -93,10 +101,17 @@ async def begin(
         stopper=stopper,
         news=news,
         earlier=Earlier(cursor=session.cursor, turns=past, summary=summary),
-        said=SteerBox(read),
-        taint=parts.policy.privacy.taint(past, job.message),
-        screen=parts.policy.privacy.screen(lambda text: controller.emit(Noticed(text))),
+        said=SteerBox(taken),
+        taint=taint,
+        screen=privacy.screen(lambda text: controller.emit(Noticed(text))),
     )
+
+
+async def _summed_up(parts: TurnParts, session: SessionRow, summary: str) -> tuple[str, ...]:
+    """What private data the turns behind a summary had seen."""
+    if not summary:
+        return ()
+    return await parts.database.read(partial(taint_at, turn_id=session.cursor))
 
 
 async def _session(parts: TurnParts, job: Job) -> SessionRow:
