@@ -85,6 +85,7 @@ def _hooks(parts: TurnParts, turn: RunningTurn) -> Hooks:
         session=str(turn.job.session.key),
         profile=turn.job.message.address.profile,
         tell=lambda text: turn.controller.emit(Noticed(text)),
+        spent=sum(record.turn.usage.cost for record in turn.earlier.turns),
     )
     return TurnHooks(hooks=parts.hooks, scope=scope)
 
