@@ -8,7 +8,13 @@ from typing import Any
 
 from octo_lab.app import Setup
 from octo_lab.bus.ports import Channel
-from octo_lab.config.settings import LocalSettings, ProviderSettings, Settings
+from octo_lab.config.settings import (
+    ChannelToolSettings,
+    LocalSettings,
+    ProviderSettings,
+    Settings,
+    ToolSettings,
+)
 from octo_lab.llm.provider import Provider
 from octo_lab.session.commands import Command
 from octo_lab.tools.tool import Tool
@@ -25,9 +31,10 @@ def setup_in(
 ) -> Setup:
     """A runtime whose workspace is ``folder``; ``base_url`` connects it to a model server.
 
-    It looks for no model servers of this machine.
+    It looks for no model servers of this machine. Channels named ``memory`` are the owner's.
     """
     settings.setdefault("local", LocalSettings(detect=False))
+    settings["tools"] = _owned(settings.get("tools", ToolSettings()))
     if base_url:
         settings.setdefault("model", "openai/scripted")
         settings["providers"] = {"openai": ProviderSettings(base_url=base_url)}
@@ -41,3 +48,8 @@ def setup_in(
         commands=commands,
         provider=provider,
     )
+
+
+def _owned(tools: ToolSettings) -> ToolSettings:
+    memory = ChannelToolSettings(origin="owner")
+    return tools.model_copy(update={"channels": {"memory": memory, **tools.channels}})
