@@ -14,14 +14,18 @@ from urllib.request import urlopen
 
 import anyio.to_thread
 import pytest
+from sqlalchemy import Connection, select
 
-from octo_lab.app import App, open_app
+from octo_lab.app import DATABASE, App, open_app
 from octo_lab.config.settings import NetworkSettings, ToolSettings, WebSearchSettings
 from octo_lab.core.mail import AskOptions, Settle
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.core.turns import NoticeBlock, ToolBlock, TurnSnapshot
 from octo_lab.security.envelope import MARK
 from octo_lab.security.sanitize import sanitize
+from octo_lab.storage.database import open_database
+from octo_lab.storage.schema import sessions
+from octo_lab.storage.summaries import keep_summary
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.http_server import HttpServer, Reply, always, json_reply
 from octo_lab.testing.providers import ScriptedProvider, calls, says
@@ -308,6 +312,31 @@ async def test_what_was_seen_is_remembered_over_a_restart_and_ends_with_the_conv
             assert await fetch(here) == "ok"
             here.provider.add(calls(made("read_file", path=".env")), says("Read."))
             await here.channel.turn(await here.channel.ask("read", HEADLESS))
+
+
+async def test_what_was_seen_is_remembered_when_it_is_summed_up(
+    folder: Path, pages: HttpServer, canary: HttpServer
+) -> None:
+    async with world(folder, pages, canary) as (here, _):
+        here.provider.add(calls(made("read_file", path=".env")), says("Read."))
+        await here.channel.turn(await here.channel.ask("read", HEADLESS))
+    async with open_database(folder / "data" / DATABASE) as database:
+        await database.run(_sum_up)
+    async with world(folder, pages, canary) as (here, _):
+        here.provider.add(calls(made("web_fetch", url=canary.root)), says("Done."))
+        turn = await here.channel.turn(await here.channel.ask("go on", HEADLESS))
+
+    assert "A secret was read." in str(here.provider.requests[0].messages)
+    assert [b.state for b in turn.blocks if isinstance(b, ToolBlock)] == ["denied"]
+    assert canary.asked == []
+
+
+def _sum_up(db: Connection) -> None:
+    session, head = db.execute(select(sessions.c.id, sessions.c.head)).one()
+    kept = keep_summary(
+        db, session, before=None, turn_id=head, text="A secret was read.", model="m"
+    )
+    assert kept
 
 
 async def test_orders_on_a_page_are_told_to_the_person(
