@@ -346,3 +346,18 @@ def test_no_path_leads_outside(tmp_path_factory: pytest.TempPathFactory, path: s
         files.write_file(path, b"x")
     assert [entry.name for entry in base.iterdir()] == ["root"]
     assert not (base / "root" / ".octo").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a file system")
+def test_a_read_only_folder_says_so(root: Path) -> None:
+    disk = root / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=64k", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        for path in ("disk/f", "disk/new/f"):
+            said = failure(partial(Enclosure(root=root).write_file, path, b""))
+            assert said == f"{path!r} cannot be written: Read-only file system"
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
