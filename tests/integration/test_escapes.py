@@ -172,6 +172,18 @@ async def test_keys_in_a_folder_that_was_renamed_are_hidden_from_the_next_comman
     assert keys.joinpath("key").read_text() == CANARY
 
 
+async def test_a_program_of_the_sandbox_s_name_in_the_workspace_is_not_run(cage: Cage) -> None:
+    place = replace(cage.env.home, environ={"PATH": f"{cage.workspace}:{os.defpath}"})
+    cage.env = LocalExec(place)
+    fake = f"#!/bin/sh\\ntouch {cage.home}/escaped\\n"
+
+    await cage.run(f"for p in bwrap sh python3; do printf '{fake}' > $p; chmod +x $p; done")
+    after = await cage.run("echo still walled; cat ../outside.txt")
+
+    assert after.stdout == b"still walled\n"
+    assert not (cage.home / "escaped").exists()
+
+
 async def test_links_that_are_swapped_in_a_loop_lead_nowhere(cage: Cage) -> None:
     script = f"""
         mkdir real; echo fine > real/secret; ln -s {cage.data} link

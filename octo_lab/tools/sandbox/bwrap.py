@@ -33,22 +33,23 @@ _KERNEL_FILES = ("sysrq-trigger", "kcore", "kmsg", "keys", "timer_list", "sched_
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """Which system folders are there: real ones, and links with where they lead; and what in
-    ``/proc`` is the kernel's, not a process's.
+    ``/proc`` is the kernel's, not a process's. ``program`` is bubblewrap itself.
     """
 
     folders: tuple[str, ...] = ("/usr",)
     links: tuple[tuple[str, str], ...] = ()
     kernel: tuple[str, ...] = ("sys",)
+    program: str = "/usr/bin/bwrap"
 
 
-def find_layout(names: tuple[str, ...] = SYSTEM) -> Layout:
+def find_layout(program: str, names: tuple[str, ...] = SYSTEM) -> Layout:
     """As this machine has it (merged ``/usr`` or not)."""
     links = tuple((name, str(Path(name).readlink())) for name in names if Path(name).is_symlink())
     linked = {name for name, _ in links}
     folders = tuple(name for name in names if name not in linked and Path(name).is_dir())
     sealed = (*_KERNEL_FOLDERS, *_KERNEL_FILES)
     kernel = tuple(name for name in sealed if Path("/proc", name).exists())
-    return Layout(folders=folders, links=links, kernel=kernel)
+    return Layout(folders=folders, links=links, kernel=kernel, program=program)
 
 
 def bwrap_argv(
@@ -60,7 +61,7 @@ def bwrap_argv(
     that is told the number of that first process, as JSON.
     """
     return [
-        "bwrap",
+        layout.program,
         *(() if info is None else ("--info-fd", str(info))),
         *fence,
         *_SPACES,

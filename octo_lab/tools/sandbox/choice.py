@@ -19,6 +19,7 @@ from octo_lab.tools.sandbox.landlock import landlock_argv, landlock_gaps
 from octo_lab.tools.sandbox.landlock_exec import landlock_version
 from octo_lab.tools.sandbox.macos import macos_argv
 from octo_lab.tools.sandbox.policy import Bounds, Job, Kind, SandboxPolicy
+from octo_lab.tools.sandbox.trusted import SYSTEM_PATH
 
 _SECONDS = 20.0
 _ORDER: tuple[Kind, ...] = ("bwrap", "macos", "docker", "landlock", "none")
@@ -48,13 +49,13 @@ class Choice:
     gaps: tuple[str, ...] = ()
 
 
-def choose(policy: SandboxPolicy) -> Choice:
+def choose(policy: SandboxPolicy, path: str = SYSTEM_PATH) -> Choice:
     """The one that was set, or the best that works. Blocks; raises ToolFailed when the one that
     was set cannot be used: nothing weaker takes its place.
     """
     tried: list[Tried] = []
     for kind in _ORDER if policy.mode == "auto" else (policy.mode,):
-        found = _TRIALS[kind](policy)
+        found = _TRIALS[kind](policy, path)
         if isinstance(found, Choice):
             return _bounded(replace(found, tried=tuple(tried)), policy.bounds)
         tried.append(Tried(kind=kind, fault=found))
@@ -80,10 +81,11 @@ def _bounded(choice: Choice, bounds: Bounds) -> Choice:
     return replace(choice, held=groups.held, gaps=tuple(gaps))
 
 
-def _try_bwrap(policy: SandboxPolicy) -> Choice | str:
-    if not shutil.which("bwrap"):
+def _try_bwrap(policy: SandboxPolicy, path: str) -> Choice | str:
+    program = shutil.which("bwrap", path=path)
+    if program is None:
         return "bwrap is not installed"
-    fault, layout = "", find_layout()
+    fault, layout = "", find_layout(program)
     for fence in FENCES:
         with _harmless(policy) as job:
             fault = _fault(bwrap_argv(job, layout=layout, fence=fence))
@@ -92,7 +94,7 @@ def _try_bwrap(policy: SandboxPolicy) -> Choice | str:
     return fault
 
 
-def _try_macos(policy: SandboxPolicy) -> Choice | str:
+def _try_macos(policy: SandboxPolicy, path: str) -> Choice | str:
     if platform.system() != "Darwin":
         return "this is no macOS"
     with _harmless(policy) as job:
@@ -100,19 +102,20 @@ def _try_macos(policy: SandboxPolicy) -> Choice | str:
     return fault or Choice(kind="macos")
 
 
-def _try_docker(policy: SandboxPolicy) -> Choice | str:
-    if not shutil.which("docker"):
+def _try_docker(policy: SandboxPolicy, path: str) -> Choice | str:
+    program = shutil.which("docker", path=path)
+    if program is None:
         return "docker is not installed"
-    fault = _fault(["docker", "image", "inspect", "--format", "{{.Id}}", policy.image])
+    fault = _fault([program, "image", "inspect", "--format", "{{.Id}}", policy.image])
     if fault:
         return f"the image {policy.image!r} cannot be used: {fault}"
     with _harmless(policy) as job:
         named = replace(job, name=f"octo-try-{job.workspace.name}")
-        fault = _fault(docker_run(named, image=policy.image))
+        fault = _fault([program, *docker_run(named, image=policy.image)[1:]])
     return fault or Choice(kind="docker")
 
 
-def _try_landlock(policy: SandboxPolicy) -> Choice | str:
+def _try_landlock(policy: SandboxPolicy, path: str) -> Choice | str:
     version = landlock_version()
     if not version:
         return "this kernel has no Landlock"
@@ -121,11 +124,11 @@ def _try_landlock(policy: SandboxPolicy) -> Choice | str:
     return fault or Choice(kind="landlock", gaps=landlock_gaps(version))
 
 
-def _no_sandbox(policy: SandboxPolicy) -> Choice:
+def _no_sandbox(policy: SandboxPolicy, path: str) -> Choice:
     return Choice(kind="none", gaps=("commands can do everything that you can",))
 
 
-_TRIALS: dict[Kind, Callable[[SandboxPolicy], Choice | str]] = {
+_TRIALS: dict[Kind, Callable[[SandboxPolicy, str], Choice | str]] = {
     "bwrap": _try_bwrap,
     "macos": _try_macos,
     "docker": _try_docker,

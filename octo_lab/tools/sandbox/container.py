@@ -21,6 +21,7 @@ from octo_lab.tools.sandbox.docker import docker_exec
 from octo_lab.tools.sandbox.endings import MARK
 from octo_lab.tools.sandbox.process import Start, run_process
 from octo_lab.tools.sandbox.stop import Stop
+from octo_lab.tools.sandbox.trusted import SYSTEM_PATH
 
 _LARGEST = 10_000_000
 _SWEEP_SECONDS = 10.0
@@ -32,9 +33,11 @@ class ContainerExec:
     commands in by itself; what a command leaves running is ended after it.
     """
 
-    def __init__(self, container: str, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, container: str, environ: Mapping[str, str], *, path: str = SYSTEM_PATH
+    ) -> None:
         self._container = container
-        self._environ = clean_environ(environ)
+        self._environ = {**clean_environ(environ), "PATH": path}
         self._slots = anyio.CapacityLimiter(AT_ONCE)
 
     async def exec(self, execution: Execution) -> Executed:

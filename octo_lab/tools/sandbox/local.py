@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
 from octo_lab.tools.sandbox.process import Start, run_process
 from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight
 from octo_lab.tools.sandbox.stop import Stop
+from octo_lab.tools.sandbox.trusted import SYSTEM_PATH
 
 _WALLS = ("bwrap", "docker", "macos")
 _LARGEST = 10_000_000
@@ -193,7 +195,7 @@ class LocalExec:
     def _environ(self, choice: Choice, scratch: Path) -> dict[str, str]:
         told = self._cleaned()
         if choice.kind == "docker":
-            return told
+            return {**told, "PATH": SYSTEM_PATH}
         for name in _SOCKETS if choice.kind == "bwrap" else ():
             told.pop(name, None)
         binaries = str(Path(sys.prefix).resolve() / "bin")
@@ -236,4 +238,6 @@ def _scratch(choice: Choice, after: ExitStack) -> Path:
 def _remove_container(name: str) -> None:
     """Ending the client ends no container."""
     with suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(docker_remove(name), capture_output=True, timeout=20.0, check=False)
+        _, *words = docker_remove(name)
+        docker = shutil.which("docker", path=SYSTEM_PATH) or "/usr/bin/docker"
+        subprocess.run([docker, *words], capture_output=True, timeout=20.0, check=False)

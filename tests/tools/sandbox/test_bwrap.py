@@ -8,7 +8,9 @@ from pathlib import Path
 from octo_lab.tools.sandbox.bwrap import ETC, FENCES, Layout, bwrap_argv, find_layout
 from octo_lab.tools.sandbox.policy import Bounds, Job
 
-LAYOUT = Layout(folders=("/usr",), links=(("/bin", "usr/bin"),), kernel=("sys", "kcore"))
+LAYOUT = Layout(
+    folders=("/usr",), links=(("/bin", "usr/bin"),), kernel=("sys", "kcore"), program="/bin/bwrap"
+)
 JOB = Job(
     argv=("ls", "-l"),
     workspace=Path("/w"),
@@ -42,7 +44,7 @@ def test_nothing_is_there_but_the_system_and_the_workspace() -> None:
     fence = ["--unshare-user", "--disable-userns"]
 
     assert bwrap_argv(JOB, layout=LAYOUT) == [
-        *("bwrap", *fence, *HEAD, "--unshare-net", *WALLS, *SYSTEM, *etc(), *REST)
+        *("/bin/bwrap", *fence, *HEAD, "--unshare-net", *WALLS, *SYSTEM, *etc(), *REST)
     ]
 
 
@@ -50,7 +52,7 @@ def test_with_a_network_names_can_be_looked_up_too() -> None:
     argv = bwrap_argv(replace(JOB, network=True), layout=LAYOUT, fence=(), info=7)
 
     names = ("resolv.conf", "hosts", "host.conf", "gai.conf")
-    assert argv == ["bwrap", "--info-fd", "7", *HEAD, *WALLS, *SYSTEM, *etc(*names), *REST]
+    assert argv == ["/bin/bwrap", "--info-fd", "7", *HEAD, *WALLS, *SYSTEM, *etc(*names), *REST]
 
 
 def test_what_leads_to_something_hidden_cannot_be_renamed() -> None:
@@ -80,8 +82,9 @@ def test_the_layout_tells_folders_from_links(tmp_path: Path) -> None:
     (tmp_path / "bin").symlink_to("usr/bin")
     names = tuple(str(tmp_path / name) for name in ("usr", "bin", "lib64"))
 
-    found = find_layout(names)
+    found = find_layout("/bin/bwrap", names)
 
     assert found.folders == (names[0],)
     assert found.links == ((names[1], "usr/bin"),)
     assert "sys" in found.kernel
+    assert found.program == "/bin/bwrap"

@@ -33,15 +33,14 @@ sys.exit(inside.wait() % 256)
 
 
 @pytest.fixture
-def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ContainerExec:
+def box(tmp_path: Path) -> ContainerExec:
     docker = tmp_path / "bin" / "docker"
     docker.parent.mkdir()
     (tmp_path / "inside").mkdir()
     docker.write_text(DOCKER.replace("FOLDER", repr(str(tmp_path / "inside"))))
     docker.chmod(0o755)
     path = f"{docker.parent}:{os.environ['PATH']}"
-    monkeypatch.setenv("PATH", path)
-    return ContainerExec("box", {"PATH": path, "API_KEY": "secret"})
+    return ContainerExec("box", {"API_KEY": "secret"}, path=path)
 
 
 def alive(token: str) -> bool:
