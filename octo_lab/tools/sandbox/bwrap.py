@@ -91,6 +91,7 @@ def _work(job: Job) -> list[str]:
         *(part for path in job.readable for part in ("--ro-bind", str(path), str(path))),
         # What is mounted cannot be renamed: so neither can what leads to what is hidden.
         *(part for path in (job.workspace, *job.anchors) for part in ("--bind", *[str(path)] * 2)),
+        *(part for path in job.fixed for part in ("--ro-bind", str(path), str(path))),
         *(part for path in job.hidden_folders for part in _empty(str(path))),
         *(part for path in job.hidden_files for part in ("--ro-bind", "/dev/null", str(path))),
         *("--remount-ro", "/"),

@@ -73,6 +73,11 @@ def _mounts(job: Job, mounts: Mounts) -> list[str]:
     hidden_files = [path for path in job.hidden_files if path.is_relative_to(job.workspace)]
     return [
         *(part for source, to, how in sources for part in ("--volume", f"{source}:{to}:{how}")),
+        *(
+            part
+            for path in job.fixed
+            for part in ("--volume", f"{check_source(path)}:{_at(path, job)}:ro")
+        ),
         *(part for path in hidden for part in ("--tmpfs", f"{_at(path, job)}:ro,size=4096")),
         *(part for path in hidden_files for part in ("--volume", f"/dev/null:{_at(path, job)}:ro")),
     ]

@@ -39,7 +39,7 @@ def landlock_argv(job: Job, *, scratch: Path, python: str = sys.executable) -> l
 
 def landlock_gaps(version: int) -> tuple[str, ...]:
     """What this version does not hold."""
-    gaps = ["other processes are seen", "octo_lab's own folders in the workspace are not hidden"]
+    gaps = ["other processes are seen", "nothing in the workspace is hidden or kept from writing"]
     gaps.append("UDP and the sockets of files are not cut" if version >= 4 else "no network is cut")
     if version < 6:
         gaps.append("processes of the same user can be ended")

@@ -148,6 +148,7 @@ class LocalExec:
             network=policy.network,
             bounds=policy.bounds,
             readable=sight.readable,
+            fixed=sight.fixed,
             hidden_folders=sight.hidden_folders,
             hidden_files=sight.hidden_files,
             name=f"octo-{mark[:12]}",

@@ -29,7 +29,8 @@ def macos_profile(job: Job, *, scratch: Path) -> str:
     seen: list[str | Path] = [*_SYSTEM, *job.readable, job.workspace, scratch]
     read = [_subpath(path) for path in seen]
     write = [_subpath(job.workspace), _subpath(scratch), *map(_literal, _DEVICES)]
-    fixed = [_literal(path) for path in job.anchors]
+    anchors = [_literal(path) for path in job.anchors]
+    fixed = [_subpath(path) for path in job.fixed]
     hidden = [*map(_subpath, job.hidden_folders), *map(_literal, job.hidden_files)]
     lines = [
         "(version 1)",
@@ -41,7 +42,8 @@ def macos_profile(job: Job, *, scratch: Path) -> str:
         "(allow file-read-metadata)",
         f'(allow file-read* (literal "/") {" ".join([*map(_literal, _FILES), *read])})',
         f"(allow file-write* {' '.join(write)})",
-        *([f"(deny file-write-unlink {' '.join(fixed)})"] if fixed else []),
+        *([f"(deny file-write-unlink {' '.join(anchors)})"] if anchors else []),
+        *([f"(deny file-write* {' '.join(fixed)})"] if fixed else []),
         *([f"(deny file-read* file-write* {' '.join(hidden)})"] if hidden else []),
         *(["(allow network*)", "(allow system-socket)"] if job.network else []),
     ]

@@ -44,7 +44,8 @@ class SandboxPolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One command and what it sees: ``workspace`` to write, ``readable`` to read, but nothing of
-    ``hidden`` (existing folders and files below those). All paths are absolute and resolved.
+    ``hidden`` (existing folders and files below those). ``fixed`` are folders of the workspace that
+    may only be read. All paths are absolute and resolved.
     """
 
     argv: tuple[str, ...]
@@ -54,18 +55,19 @@ class Job:
     network: bool = False
     bounds: Bounds = field(default_factory=Bounds)
     readable: tuple[Path, ...] = ()
+    fixed: tuple[Path, ...] = ()
     hidden_folders: tuple[Path, ...] = ()
     hidden_files: tuple[Path, ...] = ()
     name: str = "octo"
 
     @property
     def anchors(self) -> tuple[Path, ...]:
-        """The folders between the workspace and what is hidden, the upper ones first. One that
-        was renamed would show it to the next command.
+        """The folders between the workspace and what is hidden or fixed, the upper ones first. One
+        that was renamed would lay it open to the next command.
         """
         between = {
             parent
-            for path in (*self.hidden_folders, *self.hidden_files)
+            for path in (*self.fixed, *self.hidden_folders, *self.hidden_files)
             for parent in path.parents
             if parent != self.workspace and parent.is_relative_to(self.workspace)
         }

@@ -42,10 +42,14 @@ _NEVER = tuple(map(Path, ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """Resolved paths: ``readable`` folders, and what of everything is ``hidden``."""
+    """Resolved paths: ``readable`` folders, and what of everything is ``hidden``. ``fixed`` is
+    Python's own environment where it lies in the workspace: whoever changes it is run by the next
+    kernel, outside of any sandbox.
+    """
 
     workspace: Path
     readable: tuple[Path, ...]
+    fixed: tuple[Path, ...]
     hidden_folders: tuple[Path, ...]
     hidden_files: tuple[Path, ...]
 
@@ -75,8 +79,18 @@ def find_sight(
     return Sight(
         workspace=real,
         readable=shown,
+        fixed=_fixed(real, map(Path, prefixes)),
         hidden_folders=tuple(path for path in hidden if _is_folder(path)),
         hidden_files=tuple(path for path in hidden if not _is_folder(path)),
+    )
+
+
+def _fixed(workspace: Path, prefixes: Iterable[Path]) -> tuple[Path, ...]:
+    found = dict.fromkeys(prefix.resolve() for prefix in prefixes)
+    return tuple(
+        path
+        for path in found
+        if path != workspace and path.is_relative_to(workspace) and _is_folder(path)
     )
 
 

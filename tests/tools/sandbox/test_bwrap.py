@@ -16,6 +16,7 @@ JOB = Job(
     workspace=Path("/w"),
     folder="sub",
     readable=(Path("/py"),),
+    fixed=(Path("/w/.venv"),),
     hidden_folders=(Path("/w/.octo"),),
     hidden_files=(Path("/w/.netrc"),),
     bounds=Bounds(scratch=1000),
@@ -30,6 +31,7 @@ REST = [
     *("--ro-bind", "/proc/sys", "/proc/sys", "--ro-bind", "/dev/null", "/proc/kcore"),
     *("--size", "1000", "--tmpfs", "/tmp", "--size", "1000", "--tmpfs", "/var/tmp"),
     *("--ro-bind", "/py", "/py", "--bind", "/w", "/w"),
+    *("--ro-bind", "/w/.venv", "/w/.venv"),
     *("--tmpfs", "/w/.octo", "--remount-ro", "/w/.octo"),
     *("--ro-bind", "/dev/null", "/w/.netrc", "--remount-ro", "/"),
     *("--chdir", "/w/sub", "--", "ls", "-l"),
@@ -58,7 +60,7 @@ def test_with_a_network_names_can_be_looked_up_too() -> None:
 def test_what_leads_to_something_hidden_cannot_be_renamed() -> None:
     hidden = (Path("/w/.config/a/gcloud"), Path("/py/x/y"))
 
-    argv = bwrap_argv(replace(JOB, hidden_folders=hidden), layout=LAYOUT)
+    argv = bwrap_argv(replace(JOB, fixed=(), hidden_folders=hidden), layout=LAYOUT)
 
     work = argv.index("--bind")
     assert argv[work : work + 15] == [

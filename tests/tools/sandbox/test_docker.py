@@ -17,6 +17,7 @@ JOB = Job(
     folder="sub",
     environ={"A": "secret"},
     readable=(Path("/srv/lib"),),
+    fixed=(Path("/srv/w/.venv"),),
     hidden_folders=(Path("/srv/w/.octo"), Path("/srv/lib/x")),
     hidden_files=(Path("/srv/w/.netrc"),),
     bounds=Bounds(memory=100, file_size=5 * MIB, scratch=70, processes=9, open_files=8, cpus=1.5),
@@ -41,6 +42,7 @@ def test_a_container_has_the_workspace_and_no_rights(mounts: str) -> None:
     assert argv == [
         *WALLS,
         *("--volume", f"/srv/w:/workspace:{mounts}", "--volume", "/srv/lib:/srv/lib:ro"),
+        *("--volume", "/srv/w/.venv:/workspace/.venv:ro"),
         *("--tmpfs", "/workspace/.octo:ro,size=4096"),
         *("--volume", "/dev/null:/workspace/.netrc:ro"),
         *REST,

@@ -57,6 +57,12 @@ def test_what_leads_to_something_hidden_cannot_be_renamed() -> None:
     assert '(deny file-write-unlink (literal "/Users/u/w/.config"))\n(deny file-read*' in profile
 
 
+def test_what_is_fixed_may_only_be_read() -> None:
+    profile = macos_profile(replace(JOB, fixed=(Path("/Users/u/w/.venv"),)), scratch=SCRATCH)
+
+    assert '\n(deny file-write* (subpath "/Users/u/w/.venv"))\n(deny file-read*' in profile
+
+
 def test_a_set_network_is_allowed() -> None:
     profile = macos_profile(replace(JOB, network=True), scratch=SCRATCH)
 
@@ -64,7 +70,9 @@ def test_a_set_network_is_allowed() -> None:
 
 
 @pytest.mark.parametrize("char", [*"()\\\"'\n\r\0\t\x1b\x7f\u2028"])
-@pytest.mark.parametrize("part", ["workspace", "readable", "hidden_folders", "hidden_files"])
+@pytest.mark.parametrize(
+    "part", ["workspace", "readable", "fixed", "hidden_folders", "hidden_files"]
+)
 def test_a_path_that_could_change_the_profile_is_refused(char: str, part: str) -> None:
     path = Path(f"/Users/u/a{char}b")
     wrong: dict[str, Any] = {part: path if part == "workspace" else (path,)}

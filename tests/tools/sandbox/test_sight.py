@@ -30,9 +30,19 @@ def test_a_workspace_in_the_home_folder_shows_itself_alone(home: Path) -> None:
     assert sight == Sight(
         workspace=home / "work",
         readable=(home / "py",),
+        fixed=(),
         hidden_folders=(home / "work" / ".octo",),
         hidden_files=(),
     )
+
+
+def test_python_s_own_environment_in_the_workspace_is_only_read(home: Path) -> None:
+    (home / "work" / ".venv").mkdir()
+    prefixes = (str(home / "work" / ".venv"), str(home / "py"), str(home / "work" / "gone"))
+
+    sight = find_sight(home / "work", private=(), home=home, prefixes=prefixes)
+
+    assert (sight.readable, sight.fixed) == ((home / "py",), (home / "work" / ".venv",))
 
 
 def test_keys_below_what_is_shown_are_hidden(home: Path) -> None:
