@@ -254,6 +254,14 @@ class History:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextLayer:
+    """A part of what the next turn would be told, and about how many tokens it has."""
+
+    name: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """The state of the runtime as seen from one chat; tokens are of the current dialog.
 
@@ -276,6 +284,7 @@ class Status:
     running: int
     models: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    layers: tuple[ContextLayer, ...] = ()
     prices: str = ""
 
 

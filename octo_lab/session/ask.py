@@ -8,7 +8,7 @@ from pathlib import Path
 
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.loop import TurnInput
-from octo_lab.agent.prompt import PromptFacts, system_prompt
+from octo_lab.agent.prompt import LayerName, PromptFacts, system_prompt
 from octo_lab.core.mail import Attachment, InboundMessage
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean
@@ -16,6 +16,7 @@ from octo_lab.security.paths import Enclosure, Root
 from octo_lab.session.compact import SessionCompaction
 from octo_lab.session.history import Earlier
 from octo_lab.session.privacy import Privacy
+from octo_lab.session.prompt_files import PromptFiles
 from octo_lab.tools.policy import (
     ChannelTools,
     channel_tools,
@@ -26,6 +27,8 @@ from octo_lab.tools.policy import (
 from octo_lab.tools.profiles import ToolProfile, profile_of, shaped
 from octo_lab.tools.tool import Tool
 from octo_lab.tools.workspace import enclosure
+
+NO_TEXTS: Mapping[LayerName, str] = {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,6 +51,10 @@ class AskPolicy:
     history: int = 50
     privacy: Privacy = Privacy()
     compaction: SessionCompaction = SessionCompaction()
+    prompt: PromptFiles = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.prompt = PromptFiles(self.workspace)
 
     def take(self, other: AskPolicy) -> None:
         """From the next turn on, what can be set anew is as in ``other``."""
@@ -111,12 +118,18 @@ def _attached(item: Attachment) -> str:
     return f"[attached: {item.name}]\n{item.text}\n[end of {item.name}]"
 
 
-def turn_input(message: InboundMessage, tools: Sequence[Tool], earlier: Earlier) -> TurnInput:
-    """The agent's input: what was said before goes along whole."""
+def turn_input(
+    message: InboundMessage,
+    tools: Sequence[Tool],
+    earlier: Earlier,
+    texts: Mapping[LayerName, str] = NO_TEXTS,
+) -> TurnInput:
+    """The agent's input: what was said before goes along whole. ``texts`` are prompt layers."""
     names = [tool.name for tool in tools]
     options = message.options
+    facts = PromptFacts(channel=message.address.channel, tools=names, texts=texts)
     return TurnInput(
-        system=system_prompt(PromptFacts(channel=message.address.channel, tools=names)),
+        system=system_prompt(facts),
         history=earlier.messages,
         user=user_message(message),
         temperature=options.temperature,

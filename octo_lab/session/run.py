@@ -179,7 +179,8 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     tools = parts.policy.tools_for(turn.job.message, parts.tools, turn.model.name)
     emit = turn.controller.emit
     earlier = await compacted(parts, turn)
-    asked = turn_input(turn.job.message, tools, earlier)
+    texts = {n: turn.screen.mask(text) for n, text in (await parts.policy.prompt.texts()).items()}
+    asked = turn_input(turn.job.message, tools, earlier, texts)
     first = turn.model.note if turn.row.parent is None else ""
     idle = parts.policy.unmatched(turn.job.message, parts.tools)
     notes = (turn.news, _left(turn.row.left_behind), *turn.job.message.notices)

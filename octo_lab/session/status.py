@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
+from octo_lab.agent.prompt import PromptFacts, prompt_layers
 from octo_lab.core.errors import OctoError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import Status
-from octo_lab.core.messages import Usage
+from octo_lab.core.mail import ContextLayer, Status
+from octo_lab.core.messages import Message, Usage
 from octo_lab.core.money import spent_text
 from octo_lab.llm.metering.pricing import PRICES
-from octo_lab.llm.tokens import message_tokens
+from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.history import told_summary
 from octo_lab.session.models import ChosenModel, ModelSource
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
+from octo_lab.storage.summaries import summary_of
 from octo_lab.storage.turns import TurnRecord, load_turns
 from octo_lab.tools.tool import Tool
 
@@ -42,14 +45,15 @@ class StatusDesk:
         session = await self.dialogs.current(address)
         turns = await self._turns(session)
         chosen, note = await self._model(session)
-        context = _context(turns, session.cursor if session else None)
+        layers = await self._layers(session, turns, address.channel)
         return Status(
             session=str(session.key) if session else "",
             title=session.title if session else "",
             model=chosen.provider.model if chosen else "",
             provider=chosen.provider.name if chosen else "",
             provider_note=" ".join(filter(None, (note, news))),
-            context_tokens=context,
+            context_tokens=sum(layer.tokens for layer in layers),
+            layers=layers,
             context_window=chosen.window if chosen else 0,
             usage=reduce(Usage.__add__, (turn.turn.usage for turn in turns), Usage()),
             tools=self._tools(address.channel),
@@ -61,6 +65,27 @@ class StatusDesk:
             sources=self.models.connection(chosen) if chosen else {},
             prices=_price_day(chosen),
         )
+
+    async def _layers(
+        self, session: SessionRow | None, turns: list[TurnRecord], channel: str
+    ) -> tuple[ContextLayer, ...]:
+        """What fills the window, in the order it is sent."""
+        offered = [tool for tool in self.tools if not self.policy.why_not(tool, channel)]
+        facts = PromptFacts(
+            channel=channel,
+            tools=[tool.name for tool in offered],
+            texts=await self.policy.prompt.texts(),
+        )
+        layers = prompt_layers(facts)
+        parts: dict[str, int] = {layer.name: estimate_tokens(layer.text) for layer in layers}
+        told = (f"{tool.name}{tool.description}{tool.schema}" for tool in offered)
+        parts["tools"] = sum(map(estimate_tokens, told))
+        if session is not None:
+            summary = await self.dialogs.database.read(partial(summary_of, session_id=session.id))
+            parts["summary"] = sum(map(message_tokens, told_summary(summary)))
+            parts["conversation"] = sum(map(message_tokens, _said(turns, session.cursor)))
+        named = ((name, tokens) for name, tokens in parts.items() if tokens)
+        return tuple(ContextLayer(name=name, tokens=tokens) for name, tokens in named)
 
     async def _turns(self, session: SessionRow | None) -> list[TurnRecord]:
         if session is None:
@@ -87,12 +112,11 @@ def _price_day(chosen: ChosenModel | None) -> str:
     return day.isoformat() if day else ""
 
 
-def _context(turns: list[TurnRecord], cursor: str | None) -> int:
-    """Tokens of what the next turn would be told, before it is cut to the window."""
+def _said(turns: list[TurnRecord], cursor: str | None) -> Iterator[Message]:
+    """What the next turn would be told of the past in full."""
     ids = [record.turn.id for record in turns]
     start = ids.index(cursor) + 1 if cursor in ids else 0
-    said = (message for record in turns[start:] for message in record.messages)
-    return sum(message_tokens(message) for message in said)
+    return (message for record in turns[start:] for message in record.messages)
 
 
 def status_text(status: Status) -> str:
