@@ -165,6 +165,7 @@ def _output(argv: list[str], root: Path, check: Callable[[], None]) -> str | Non
         except BaseException:
             process.kill()
             raise
+    check()
     if process.returncode not in (0, 1):  # some folder could not be read, or the pattern
         return None
     return found.decode(errors="surrogateescape")
