@@ -237,6 +237,15 @@ def check_provider(
 
 
 @app.command()
+def context(as_json: Json = False, workspace: Workspace = None) -> None:
+    """Show what fills the model's window: prompt layers, tools, conversation."""
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.context import show_context
+
+    raise typer.Exit(guarded(lambda: show_context(as_json=as_json, workspace=workspace), workspace))
+
+
+@app.command()
 def router(as_json: Json = False, workspace: Workspace = None) -> None:
     """Show how the models that share the work are doing: latency, errors, cost."""
     from octo_lab.cli.boundary import guarded

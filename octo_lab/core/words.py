@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octo_lab.core.mail import ModelCard, ProviderCheck, ProviderInfo, SlotInfo
+from octo_lab.core.mail import ModelCard, ProviderCheck, ProviderInfo, SlotInfo, Status
 
 ROUTER_ALONE = 'One model answers; name others as "fallbacks" in config.json.'
 ROUTER_COLUMNS = ("model", "state", "calls", "errors", "p50", "p95", "tokens/s", "cost", "score")
@@ -34,6 +34,15 @@ def card_words(card: ModelCard) -> str:
 
 def _thousands(tokens: int) -> str:
     return f"{tokens / 1_000_000:.3g}M" if tokens >= 1_000_000 else f"{tokens / 1000:.3g}k"
+
+
+def layer_rows(status: Status) -> list[tuple[str, str, str]]:
+    """Each layer of the context: its name, its tokens, its share of the model's window."""
+    window = status.context_window
+    return [
+        (layer.name, f"{layer.tokens:,}", f"{layer.tokens / window:.1%}" if window else "?")
+        for layer in status.layers
+    ]
 
 
 def check_rows(check: ProviderCheck) -> list[tuple[str, str]]:

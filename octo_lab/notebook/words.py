@@ -29,6 +29,7 @@ from octo_lab.notebook.cards import (
     show_text,
     status_card,
 )
+from octo_lab.notebook.context_bar import context_bar
 from octo_lab.notebook.magics import HELP
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.router_card import router_chart, router_markdown
@@ -63,8 +64,8 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
         print(HELP)  # noqa: T201 - help goes to the cell
         return HELP
     if text in _CARDS and not set(parsed.given) - {"raw"}:
-        said = _card(controls, _CARDS[text])
-    elif text in _LISTS and not set(parsed.given) - {"raw"}:
+        return _card(controls, _CARDS[text])
+    if text in _LISTS and not set(parsed.given) - {"raw"}:
         said = _list(controls, _LISTS[text])
     elif text == "router":
         return _router(controls)
@@ -99,7 +100,9 @@ def _card(controls: Controls, card: Callable[[Status, str], str]) -> str:
     reply = controls.control(GetStatus())
     if not isinstance(reply, Status):
         raise OctoError(_done(reply))
-    return card(reply, controls.gateway_word)
+    said = card(reply, controls.gateway_word)
+    show_text(said, context_bar(reply))
+    return said
 
 
 def _list(controls: Controls, card: Callable[[ProviderList], str]) -> str:
