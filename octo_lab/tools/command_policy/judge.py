@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from octo_lab.tools.command_policy import files, git, others, shells, variables, wrappers
 from octo_lab.tools.command_policy.case import HARMLESS, Case, Rule, shown
@@ -27,6 +28,7 @@ _DEEPEST = 8
 _MOST = 5_000
 
 
+@lru_cache(maxsize=16)  # a call's line is judged for its decision and for what a yes covers
 def judge_command(line: str, place: Place) -> Verdict:
     """Judge ``line`` as Bash would read it in ``place``. Raises nothing, runs nothing.
 
