@@ -328,7 +328,7 @@ def _answering(
     routing = RoutingCommands(models=parts.models)
     undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
     tools = ToolDesk(tools=parts.tools, policy=parts.policy, approvals=parts.desk, dialogs=dialogs)
-    queue = QueueCommands(dialogs=dialogs, modes=workers.modes)
+    queue = QueueCommands(dialogs=dialogs, usual=setup.settings.session.queue_mode)
     compact = CompactCommands(
         dialogs=dialogs, workers=workers, models=parts.models, policy=parts.policy
     )

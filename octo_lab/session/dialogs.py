@@ -24,6 +24,7 @@ from octo_lab.storage.sessions import (
     make_current,
     rename_session,
     set_model,
+    set_queue_mode,
 )
 
 TITLE_LENGTH = 120
@@ -134,6 +135,9 @@ class Dialogs:
 
     async def use_model(self, session: SessionRow, model: str | None) -> None:
         await self.database.run(partial(set_model, session_id=session.id, model=model))
+
+    async def use_queue_mode(self, session: SessionRow, mode: str) -> None:
+        await self.database.run(partial(set_queue_mode, session_id=session.id, mode=mode))
 
     async def rename(self, session: SessionRow, title: str) -> str:
         """Returns the title as it is kept; raises UsageError when there is none."""

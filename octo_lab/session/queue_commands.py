@@ -8,7 +8,7 @@ from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import Told
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
-from octo_lab.session.queue_modes import MODES, QueueModes
+from octo_lab.session.queue_modes import MODES, QueueMode, mode_of
 
 WHAT = {
     "followup": "What is said while a turn runs waits and gets a turn of its own.",
@@ -20,10 +20,10 @@ WHAT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueCommands:
-    """A mode chosen here holds for the chat's current dialog, until octo_lab closes."""
+    """A mode chosen here holds for the chat's current dialog; ``usual`` where none was."""
 
     dialogs: Dialogs
-    modes: QueueModes
+    usual: QueueMode
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -42,9 +42,8 @@ class QueueCommands:
         if wanted and mode is None:
             raise UsageError(f"No such mode: {wanted!r}", hint=f"one of: {', '.join(MODES)}")
         if mode is None:
-            session = await self.dialogs.current(call.address)
-            mode = self.modes.of(session.id) if session else self.modes.usual
+            mode = mode_of(await self.dialogs.current(call.address), self.usual)
         else:
             session = await self.dialogs.current_or_new(call.address)
-            self.modes.choose(session.id, mode)
+            await self.dialogs.use_queue_mode(session, mode)
         return Told(text=f"`{mode}`: {WHAT[mode]}")

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
 from octo_lab.core.mail import AskOptions, InboundMessage
 from octo_lab.session.job import Job
+from octo_lab.storage.sessions import SessionRow
 
 QueueMode = Literal["followup", "collect", "steer", "interrupt"]
 MODES: tuple[QueueMode, ...] = get_args(QueueMode)
-_REMEMBERED = 1000
 
 
-class QueueModes:
-    """The mode of each dialog: the one chosen there, else ``usual``."""
-
-    def __init__(self, usual: QueueMode = "followup") -> None:
-        self.usual: QueueMode = usual
-        self._chosen: OrderedDict[str, QueueMode] = OrderedDict()
-
-    def of(self, session_id: str) -> QueueMode:
-        return self._chosen.get(session_id, self.usual)
-
-    def choose(self, session_id: str, mode: QueueMode) -> None:
-        """The mode of one dialog from now on, until octo_lab closes."""
-        self._chosen[session_id] = mode
-        self._chosen.move_to_end(session_id)
-        if len(self._chosen) > _REMEMBERED:
-            self._chosen.popitem(last=False)
+def mode_of(session: SessionRow | None, usual: QueueMode) -> QueueMode:
+    """The mode that was chosen in a dialog, else the usual one."""
+    chosen = session.queue_mode if session else None
+    return next((mode for mode in MODES if mode == chosen), usual)
 
 
 def same_person(one: Job, other: Job) -> bool:

@@ -15,7 +15,7 @@ from octo_lab.core.errors import OctoError, Rejected
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage, Told
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
-from octo_lab.session.queue_modes import QueueMode, QueueModes, joins, merged, same_person
+from octo_lab.session.queue_modes import QueueMode, joins, merged, mode_of, same_person
 from octo_lab.session.run import begin, run
 
 Tell = Callable[[InboundMessage, Told], None]
@@ -76,7 +76,7 @@ class Workers:
         lanes: TaskGroup,
         shows: TaskGroup,
     ) -> None:
-        self.modes = QueueModes(policy.mode)
+        self._usual = policy.mode
         self._parts = parts
         self._tell = tell
         self._shows = shows
@@ -104,15 +104,18 @@ class Workers:
             self._lanes.put(job.session.id, job)
             self._interrupt(job)
 
+    def _mode(self, job: Job) -> QueueMode:
+        return mode_of(job.session, self._usual)
+
     def _steered(self, job: Job) -> bool:
         """Whether the turn that runs there takes the message in."""
         work = self._works.get(job.session.id)
-        if self.modes.of(job.session.id) != "steer" or work is None or work.turn is None:
+        if self._mode(job) != "steer" or work is None or work.turn is None:
             return False
         return joins(job, work.job) and work.turn.said.put(job)
 
     def _interrupt(self, job: Job) -> None:
-        if self.modes.of(job.session.id) == "interrupt":
+        if self._mode(job) == "interrupt":
             session = job.session.id
             self._stop(lambda work: work.job.session.id == session and same_person(work.job, job))
 
@@ -193,7 +196,7 @@ class Workers:
 
     def _collected(self, job: Job) -> Job:
         """The job, with what waits behind it and can be answered together with it."""
-        if self.modes.of(job.session.id) != "collect":
+        if self._mode(job) != "collect":
             return job
         others = self._lanes.take(job.session.id, lambda other: joins(other, job))
         self._drop(others, TOGETHER)

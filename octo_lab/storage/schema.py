@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from octo_lab.storage.columns import Instant, Words
 
-REVISION = "0005"
+REVISION = "0006"
 
 metadata = MetaData()
 Id = String(64)
@@ -112,6 +112,7 @@ sessions = Table(
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("summary", BigInteger),
+    Column("queue_mode", Words),
     Index("sessions_of_chat", "profile", "channel", "chat_id", "updated_at"),
 )
 

@@ -56,6 +56,7 @@ class SessionRow:
     created_at: datetime
     updated_at: datetime
     summary: int | None = None
+    queue_mode: str | None = None
 
     @property
     def key(self) -> SessionKey:
@@ -104,6 +105,7 @@ def insert_session(db: Connection, session: SessionRow) -> None:
             "created_at": session.created_at,
             "updated_at": session.updated_at,
             "summary": session.summary,
+            "queue_mode": session.queue_mode,
         },
     )
 
@@ -274,6 +276,10 @@ def set_model(db: Connection, session_id: str, model: str | None) -> None:
     _change(db, session_id, model=model)
 
 
+def set_queue_mode(db: Connection, session_id: str, mode: str) -> None:
+    _change(db, session_id, queue_mode=mode)
+
+
 def clear_context(db: Connection, session_id: str) -> None:
     """The next turn starts with an empty context; every row stays."""
     _change(db, session_id, cursor=sessions.c.head, summary=None, updated_at=utc_now())
@@ -360,4 +366,5 @@ def session_of(row: Row[Any]) -> SessionRow:
         created_at=row.created_at,
         updated_at=row.updated_at,
         summary=row.summary,
+        queue_mode=row.queue_mode,
     )

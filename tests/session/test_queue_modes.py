@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -14,7 +15,7 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import AskOptions, Attachment, GetHistory, History, InboundMessage
 from octo_lab.core.turns import NoticeBlock, TextBlock, ToolBlock, TurnSnapshot
 from octo_lab.session.job import Job
-from octo_lab.session.queue_modes import QueueModes, joins, merged
+from octo_lab.session.queue_modes import joins, merged, mode_of
 from octo_lab.session.steering import MOST, SteerBox
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.testing.channels import MemoryChannel
@@ -284,9 +285,21 @@ def test_a_box_takes_twenty_messages_and_gives_each_once(row: SessionRow) -> Non
     assert (read, box.take(), box.waiting, box.rest()) == (jobs[:-1], [], False, [])
 
 
-def test_modes_are_remembered_for_the_newest_dialogs() -> None:
-    modes = QueueModes("collect")
-    for n in range(1001):
-        modes.choose(str(n), "steer")
+def test_a_dialog_without_a_mode_of_its_own_has_the_usual_one(row: SessionRow) -> None:
+    chosen, unknown = replace(row, queue_mode="steer"), replace(row, queue_mode="later")
 
-    assert (modes.of("0"), modes.of("1"), modes.of("new")) == ("collect", "steer", "collect")
+    assert [mode_of(each, "collect") for each in (None, row, chosen, unknown)] == [
+        "collect",
+        "collect",
+        "steer",
+        "collect",
+    ]
+
+
+async def test_a_mode_is_kept_with_its_dialog(tmp_path: Path) -> None:
+    for line in ("/queue steer", "/queue"):
+        channel = MemoryChannel()
+        async with open_app(setup_in(tmp_path, channel, provider=ScriptedProvider())):
+            told = await channel.message(await channel.ask(line))
+
+        assert told.text.startswith("`steer`")
