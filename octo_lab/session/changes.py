@@ -7,6 +7,7 @@ from functools import partial
 
 from octo_lab.core.errors import OctoError
 from octo_lab.core.events import Noticed
+from octo_lab.security.redact import redact
 from octo_lab.session.parts import RunningTurn
 from octo_lab.storage.changes import FileChange, store_changes
 from octo_lab.storage.database import Database
@@ -31,7 +32,12 @@ async def keep_changes(database: Database, turn: RunningTurn) -> None:
     ]
     try:
         await database.run(
-            partial(store_changes, turn_id=turn.row.id, changes=kept, unknown=list(unknown))
+            partial(
+                store_changes,
+                turn_id=turn.row.id,
+                changes=kept,
+                unknown=[redact(what) for what in unknown],
+            )
         )
     except OctoError as exc:
         logger.warning("changes of turn %s were not kept: %s", turn.row.id, exc)

@@ -30,7 +30,7 @@ def edit_file(
             done.after,
             mode=done.mode,
             made=done.made,
-            diff=shown_diff(done),
+            diff=ctx.screen.mask(shown_diff(done)),
             call_id=ctx.call_id,
         )
     return done

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import clean
 from octo_lab.security.paths import Enclosure
+from octo_lab.tools.editing import one_line
 from octo_lab.tools.gitignore import ALWAYS_SKIPPED, walk_unignored
 from octo_lab.tools.gitpatterns import GitPatterns
 from octo_lab.tools.model_tool import model_tool
@@ -129,6 +130,7 @@ def _search_file(
         found.skipped += 1
         return
     hits = list(islice(_hits(pattern, data), found.limit - found.matches))
+    path = one_line(path)
     found.matches += len(hits)
     if args.context:
         found.lines += _with_context(path, data.split(b"\n"), hits, args.context)

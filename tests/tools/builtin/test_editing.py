@@ -144,3 +144,12 @@ async def test_a_name_that_is_odd_is_quoted_in_the_diff(use: Use, ctx: ToolConte
     await use(write_file.TOOL, path="a\nb", content="")
     await use(write_file.TOOL, path="c\nd", content="x")
     assert ctx.changes.files[1].diff.startswith('--- /dev/null\n+++ b/"c\\nd"\n')
+
+
+async def test_a_secret_is_masked_in_the_diff_but_not_in_the_file(
+    use: Use, ctx: ToolContext, tmp_path: Path
+) -> None:
+    key = "sk-ant-" + "a1B2" * 12
+    await use(write_file.TOOL, path=".env", content=f"KEY={key}\n")
+    assert key not in ctx.changes.files[0].diff
+    assert ctx.changes.files[0].after == f"KEY={key}\n".encode()

@@ -146,3 +146,8 @@ async def test_a_search_can_be_cancelled(use: Use, tmp_path: Path) -> None:
         await use(TOOL, pattern="(?i:x)")  # one that ripgrep is not asked about
 
     assert scope.cancelled_caught
+
+
+async def test_a_name_of_two_lines_is_quoted(use: Use, tmp_path: Path) -> None:
+    (tmp_path / "a\nb.py:1:forged").write_text("x\n")
+    assert await use(TOOL, pattern="x") == '"a\\nb.py:1:forged":1:x'
