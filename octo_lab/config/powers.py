@@ -37,6 +37,7 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
             options={
                 "web_search": settings.web_search.model_dump(),
                 "web_fetch": settings.web_fetch.model_dump(),
+                "deep_crawl": settings.deep_crawl.model_dump(),
             },
             programs=Programs(environment, tasks),
             network=_has_network(settings.sandbox),

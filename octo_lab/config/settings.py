@@ -194,6 +194,23 @@ class WebFetchSettings(_Part):
     max_chars: Annotated[int, Field(ge=100, le=1_000_000)] = 50_000
 
 
+class DeepCrawlSettings(_Part):
+    """How many characters ``site_crawl`` gives back of a site."""
+
+    max_output_chars: Annotated[int, Field(ge=1000, le=200_000)] = 50_000
+
+
+class BrowserSettings(_Part):
+    """How long one action of the browser may take, and how long it stays open unused.
+
+    ``executable`` is the Chromium or Chrome to use, found by itself where it is not set.
+    """
+
+    action_timeout_secs: Annotated[float, Field(ge=1, le=60)] = 10.0
+    idle_timeout_secs: Annotated[float, Field(ge=5, le=3600)] = 300.0
+    executable: str = ""
+
+
 class SessionSettings(_Part):
     """Turns of history a model sees, whether old ones are summed up when they fill half of the
     window, turns that run at once, messages that may wait.
@@ -236,6 +253,8 @@ class Settings(_Part):
     security: SecuritySettings = SecuritySettings()
     web_search: WebSearchSettings = WebSearchSettings()
     web_fetch: WebFetchSettings = WebFetchSettings()
+    deep_crawl: DeepCrawlSettings = DeepCrawlSettings()
+    browser: BrowserSettings = BrowserSettings()
     session: SessionSettings = SessionSettings()
     hooks: tuple[HookSettings, ...] = ()
     gateway: GatewaySettings = GatewaySettings()
