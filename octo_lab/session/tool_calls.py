@@ -137,6 +137,8 @@ class ToolDesk:
             asks=tool.asks and tool.judge is None,
         )
         verdict = self.approvals.verdict(session, question)
+        if tool.judge is not None and verdict.decision == "allow":
+            verdict = Verdict("allow", "what it is given decides")
         return ToolInfo(
             name=tool.name,
             group=tool.group,
