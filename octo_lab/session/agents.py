@@ -7,25 +7,17 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from octo_lab.agent.compaction import WithinWindow
 from octo_lab.agent.hooks import HookScope, TurnHooks
 from octo_lab.agent.loop import Agent
-from octo_lab.agent.patience import LOADING, SHARED, THINKING, Patience
 from octo_lab.agent.ports import NO_HOOKS, Hooks
 from octo_lab.core.events import Emit, Noticed, ToolProgressed
 from octo_lab.core.messages import ToolCall
-from octo_lab.llm.hints import model_hints
-from octo_lab.llm.resilience.adaptive import Adaptive
-from octo_lab.llm.resilience.failover import Chained
-from octo_lab.llm.resilience.fallback import FallingBack
-from octo_lab.llm.resilience.responsiveness import Responsive
 from octo_lab.session.approvals import Asker, TurnApprover
 from octo_lab.session.ask import AskPolicy
-from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import RunningTurn, TurnParts
+from octo_lab.session.patience import patience_with
 from octo_lab.tools.tool import Tool, ToolContext
 
 
@@ -45,37 +37,12 @@ def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Age
         approver=TurnApprover(parts.desk, asker),
         context=partial(_tool_context, parts.policy, turn),
         limits=parts.policy.limits_for(message),
-        patience=_patience(turn.model),
+        patience=patience_with(turn.model),
         compactor=WithinWindow(turn.model.window),
         hooks=_hooks(parts, turn),
         steering=turn.said,
         session=parts.usages.of(turn.job.session.id),
     )
-
-
-def _patience(model: ChosenModel) -> Patience:
-    """How long the model may be silent; one of this machine may have to be loaded first."""
-    choice = model.choice
-    if choice is None:
-        return Patience()
-    if isinstance(model.provider, _SEVERAL):
-        return SHARED
-    if _is_here(choice.config.base_url):
-        return LOADING
-    thinks = model_hints(choice.model, choice.config.hints).effort
-    return THINKING if thinks else Patience()
-
-
-_SEVERAL = (Adaptive, Chained, FallingBack, Responsive)
-
-
-def _is_here(base_url: str) -> bool:
-    """Whether a model is run by this machine: by octo_lab itself, or a server on loopback."""
-    host = urlsplit(base_url).hostname or "localhost"
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _hooks(parts: TurnParts, turn: RunningTurn) -> Hooks:
