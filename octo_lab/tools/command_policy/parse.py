@@ -22,7 +22,6 @@ _ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _JOINS = frozenset({"|", "|&", "&&", "||", ";", "&"})
 _PAIRS = {"if": 1, "fi": -1, "do": 1, "done": -1}
-_LOOPS = frozenset({"for", "select"})
 
 
 def parse(text: str) -> tuple[Simple, ...]:
@@ -188,10 +187,16 @@ class _Block:
             if token.word is not None:
                 parts.append(token.word.text)
             elif token.operator == ")":
+                self._ends_word()
                 return Word(" ".join(parts), bare=False, globs=True)
             elif token.operator != "\n":
                 break
         raise Unreadable("a list of values does not end")
+
+    def _ends_word(self) -> None:
+        after = self._peek()
+        if after is not None and after.word is not None and after.glued:
+            raise Unreadable("a list of values goes on behind its bracket")
 
     def _reserved(self, text: str) -> bool:
         if self._pattern:
@@ -199,7 +204,7 @@ class _Block:
         if text in _SKIPPED:
             self._group(text)
             return True
-        if text in _LOOPS:
+        if text in {"for", "select"}:
             self._loop()
             return True
         match text:

@@ -46,6 +46,7 @@ def programs(tmp_path: Path) -> Path:
 @given(before=st.lists(PIECES, max_size=8), danger=DANGER, after=st.lists(PIECES, max_size=8))
 @example(before=[">x ", "x="], danger="command rm -rf /", after=[])
 @example(before=["env ", "="], danger="x rm -rf /", after=[])
+@example(before=["a=(", ")", ",xargs "], danger="rm -rf /", after=[])
 def test_what_bash_removes_was_never_allowed(
     programs: Path, before: list[str], danger: str, after: list[str]
 ) -> None:
