@@ -28,7 +28,7 @@ class ListArgs(BaseModel):
 
 
 class InspectArgs(BaseModel):
-    """What inspect_variable takes."""
+    """What inspect takes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,13 +36,13 @@ class InspectArgs(BaseModel):
 
 
 def variable_tools(shell: InteractiveShell, bridge: Callable[[], Bridge]) -> tuple[Tool, Tool]:
-    """``list_variables`` and ``inspect_variable`` for one kernel."""
+    """``list_variables`` and ``inspect`` for one kernel."""
 
     async def list_variables(ctx: ToolContext, args: ListArgs) -> str:
         """List the variables of the notebook with their types and values in short."""
         return str(await bridge().call(partial(_list, shell, args.filter)))
 
-    async def inspect_variable(ctx: ToolContext, args: InspectArgs) -> ToolResult:
+    async def inspect(ctx: ToolContext, args: InspectArgs) -> ToolResult:
         """Describe a variable of the notebook: of a DataFrame its shape, dtypes, head, nulls."""
         text, media = await bridge().call(partial(_inspect, shell, args.name))
         return ToolResult(text=text, media=media)
@@ -54,7 +54,7 @@ def variable_tools(shell: InteractiveShell, bridge: Callable[[], Bridge]) -> tup
     }
     return (
         model_tool(list_variables, ListArgs, name="list_variables", **only_here),
-        model_tool(inspect_variable, InspectArgs, name="inspect_variable", **only_here),
+        model_tool(inspect, InspectArgs, name="inspect", **only_here),
     )
 
 

@@ -14,7 +14,7 @@ from tests.notebook.kernels import Kernel, Ran, kernel, with_model
 
 pytestmark = pytest.mark.kernel
 
-ALLOWED = "-t python -t list_variables -t inspect_variable"
+ALLOWED = "-t python -t list_variables -t inspect"
 
 
 @pytest.fixture(autouse=True)
@@ -176,8 +176,8 @@ def test_variables_are_listed_and_inspected(octo: Kernel, model: LlmServer) -> N
         "bad = Bad()"
     )
     model.script(
-        calls(call("list_variables"), call("inspect_variable", name="df", id="call_2")),
-        calls(call("inspect_variable", name="bad"), call("inspect_variable", name="no", id="c2")),
+        calls(call("list_variables"), call("inspect", name="df", id="call_2")),
+        calls(call("inspect", name="bad"), call("inspect", name="no", id="c2")),
         says("done"),
     )
     octo.run(f"%octo {ALLOWED} go", stdin=False)

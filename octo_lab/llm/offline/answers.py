@@ -102,7 +102,7 @@ _WRITERS = {
     "grep": _hits,
     "python": _value,
     "list_variables": _variables,
-    "inspect_variable": _variable,
+    "inspect": _variable,
     "get_time": _time,
     "octo_status": _status,
 }

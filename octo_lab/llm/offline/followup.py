@@ -124,7 +124,7 @@ def _as_written(word: str, text: str) -> str:
 
 def follow_step(request: Request, what: Asked, last: Before, turn: Turn) -> Step:
     """The next step for what the follow-up stands for."""
-    inspected = result_of(turn.done, "inspect_variable")
+    inspected = result_of(turn.done, "inspect")
     seen = seen_frame(last.frame, inspected.text) if inspected else None
     full = _continued(request, what, last)
     known = {plain(column) for column, _ in seen.columns} if seen else set()

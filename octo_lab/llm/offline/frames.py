@@ -54,7 +54,7 @@ def frame_step(request: Request, done: tuple[Result, ...], tools: Collection[str
     """The next call or the answer for a question of the family ``frame``."""
     if computed := result_of(done, "python"):
         return answer(request, computed)
-    inspected = result_of(done, "inspect_variable")
+    inspected = result_of(done, "inspect")
     if inspected and not inspected.failed:
         return _from_columns(request, inspected)
     if listed := result_of(done, "list_variables"):
@@ -69,8 +69,8 @@ def _look(request: Request, inspected: Result | None, tools: Collection[str]) ->
     name = _certain(request)
     if name is None and "list_variables" not in tools:
         name = guessed_frame(request)
-    if inspected is None and name and "inspect_variable" in tools:
-        return Call(tool="inspect_variable", arguments={"name": name})
+    if inspected is None and name and "inspect" in tools:
+        return Call(tool="inspect", arguments={"name": name})
     if "list_variables" in tools:
         return Call(tool="list_variables")
     if inspected is not None:
@@ -119,8 +119,8 @@ def _found(request: Request, name: str, seen: Seen | None, tools: Collection[str
     known = told(request, seen, (), 0) if seen and _is_meant(request, name) else None
     if known:
         return known
-    if "inspect_variable" in tools:
-        return Call(tool="inspect_variable", arguments={"name": name})
+    if "inspect" in tools:
+        return Call(tool="inspect", arguments={"name": name})
     return _unseen(request, name)
 
 

@@ -35,7 +35,7 @@ TOPICS = {
     "troubleshooting": "troubleshooting",
 }
 _QUERY = 200
-_OF_KERNELS = ("python", "list_variables", "inspect_variable")
+_OF_KERNELS = ("python", "list_variables", "inspect")
 _TOOLS_OF = {"frame": _OF_KERNELS, "compute": ("python",), "docs": ("octo_docs",)}
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 _HIT = re.compile(r"^([^:\n]+):\d+:", re.MULTILINE)

@@ -34,7 +34,7 @@ class Seen:
 
 
 def seen_frame(name: str, shown: str) -> Seen | None:
-    """What ``inspect_variable`` showed, if it was a DataFrame."""
+    """What ``inspect`` showed, if it was a DataFrame."""
     size, columns, head = (one.search(shown) for one in (_SIZE, _COLUMNS, _HEAD))
     if not size:
         return None

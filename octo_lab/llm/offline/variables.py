@@ -42,9 +42,9 @@ def _listing(tools: Collection[str]) -> Call:
 
 
 def _shown(name: str, tools: Collection[str]) -> Call:
-    if "inspect_variable" not in tools and "python" in tools:
+    if "inspect" not in tools and "python" in tools:
         return _python(name)
-    return Call(tool="inspect_variable", arguments={"name": name})
+    return Call(tool="inspect", arguments={"name": name})
 
 
 def _python(code: str) -> Call:

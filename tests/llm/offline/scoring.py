@@ -28,7 +28,7 @@ def phrases(*situations: str) -> list[str]:
 CORPUS = Path(__file__).with_name("requests.jsonl")
 # To look what is there before saying no is no answer; anything else is.
 _REFUSES = re.compile("|".join(map(re.escape, phrases("sorry", "hello", "thanks", "no_frame"))))
-_LOOKS = ("inspect_variable", "list_variables")  # what they show is enough for some answers
+_LOOKS = ("inspect", "list_variables")  # what they show is enough for some answers
 _FREE = ("limit", "context", "ignore_case")
 
 

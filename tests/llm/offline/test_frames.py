@@ -59,13 +59,13 @@ async def test_what_inspecting_shows_is_answered_without_a_second_call(
     text: str, answer: str, world: World
 ) -> None:
     answered = await ask(world, text)
-    assert [name for name, _ in calls(answered)] == ["inspect_variable"]
+    assert [name for name, _ in calls(answered)] == ["inspect"]
     assert answered.text == answer
 
 
 async def test_types_are_answered_from_what_inspecting_shows(world: World) -> None:
     answered = await ask(world, "what are the dtypes of `sales`?")
-    assert [name for name, _ in calls(answered)] == ["inspect_variable"]
+    assert [name for name, _ in calls(answered)] == ["inspect"]
     assert "units: int64" in answered.text
 
 
@@ -80,7 +80,7 @@ async def test_few_rows_are_shown_from_what_inspecting_shows_and_more_are_comput
 ) -> None:
     world.namespace["long"] = pd.DataFrame({"n": range(100, 120)})
     few = await ask(world, "show the first 2 rows of `long`")
-    assert [name for name, _ in calls(few)] == ["inspect_variable"]
+    assert [name for name, _ in calls(few)] == ["inspect"]
     assert "1  101\n```" in few.text
     many = await ask(world, "show the first 8 rows of `long`")
     assert calls(many)[-1] == ("python", {"code": "long.head(8)"})
@@ -124,7 +124,7 @@ async def test_with_python_alone_variables_are_listed_by_python(world: World) ->
 
 async def test_one_tool_to_look_with_is_enough(world: World) -> None:
     text = "what is the mean of revenue in sales?"
-    for looks in ("inspect_variable", "list_variables"):
+    for looks in ("inspect", "list_variables"):
         answered = await ask(world, text, tools=only(world, "python", looks))
         assert [name for name, _ in calls(answered)] == [looks, "python"]
         assert answered.text == '`sales["revenue"].mean()` gives `150.0`.'

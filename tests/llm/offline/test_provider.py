@@ -118,7 +118,7 @@ async def test_each_request_to_try_calls_a_tool(code: str, kind: str, world: Wor
 
 async def test_a_name_that_is_a_word_is_looked_up_before_it_is_computed_with(world: World) -> None:
     answered = await ask(world, "what is the mean of revenue in sales?")
-    assert names(answered) == ["list_variables", "inspect_variable", "python"]
+    assert names(answered) == ["list_variables", "inspect", "python"]
     assert answered.text == '`sales["revenue"].mean()` gives `150.0`.'
 
 

@@ -17,6 +17,7 @@ from octo_lab.agent.loop import Agent, TurnInput
 from octo_lab.agent.prompt import PromptFacts, system_prompt
 from octo_lab.agent.transcript import Transcript
 from octo_lab.core.errors import ToolFailed
+from octo_lab.core.events import Emit
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.provider_config import ProviderConfig
@@ -124,7 +125,7 @@ class World:
             """List variables."""
             return "\n".join(f"{name}: {short(value)}" for name, value in self.namespace.items())
 
-        async def inspect_variable(ctx: ToolContext, args: InspectArgs) -> ToolResult:
+        async def inspect(ctx: ToolContext, args: InspectArgs) -> ToolResult:
             """Describe a variable."""
             if args.name not in self.namespace:
                 raise ToolFailed(f"No variable is called {args.name!r}")
@@ -140,9 +141,9 @@ class World:
                 list_variables, NoArgs, name="list_variables", group="kernel", source="workspace"
             ),
             model_tool(
-                inspect_variable,
+                inspect,
                 InspectArgs,
-                name="inspect_variable",
+                name="inspect",
                 group="kernel",
                 source="workspace",
             ),
@@ -158,7 +159,7 @@ class World:
         assert isinstance(last, ast.Expr)
         return eval(compile(ast.Expression(last.value), "code", "eval"), scope)
 
-    def context(self, call: ToolCall) -> ToolContext:
+    def context(self, call: ToolCall, emit: Emit) -> ToolContext:
         return ToolContext(
             workspace=self.workspace,
             channel="notebook",
