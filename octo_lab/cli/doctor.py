@@ -24,6 +24,7 @@ from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError
 from octo_lab.core.mail import GetProviders, GetStatus, ProviderList, Status
 from octo_lab.gateway.find import find_gateway
+from octo_lab.tools.browser.found import find_browser
 from octo_lab.tools.sandbox.choice import choose
 from octo_lab.tools.sandbox.report import sandbox_words
 
@@ -123,6 +124,18 @@ def _sandbox(workspace: Path | None) -> Finding:
     return Finding(name="sandbox", state=state, detail=sandbox_words(choice), hint=hint)
 
 
+def _browser(workspace: Path | None) -> Finding:
+    found = find_browser(place_around(workspace).settings.browser.executable)
+    if found.missing:
+        hint = "without it the tool 'browser' is not offered"
+        return Finding(name="browser", state="warning", detail=found.missing, hint=hint)
+    if found.walls:
+        return Finding(name="browser", state="ok", detail=f"{found.program}, in bubblewrap")
+    detail = f"{found.program}, not shut in" + (" and as root" if found.root else "")
+    hint = "install bubblewrap: then it sees none of your files"
+    return Finding(name="browser", state="warning", detail=detail, hint=hint)
+
+
 def _gateway(workspace: Path | None) -> Finding:
     endpoint = find_gateway(place_around(workspace).data_folder)
     detail = "none runs; 'octo run' and 'octo chat' work in their own process"
@@ -166,6 +179,7 @@ _CHECKS: dict[str, Callable[[Path | None], Finding]] = {
     "kernel": _kernel,
     "data folder": _data_folder,
     "sandbox": _sandbox,
+    "browser": _browser,
     "gateway": _gateway,
     "model": _model,
 }

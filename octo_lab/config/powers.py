@@ -6,12 +6,16 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio.to_thread
+
 from octo_lab.bus.stage import stage
 from octo_lab.config.settings import NetworkSettings, SandboxSettings, Settings
 from octo_lab.security.net.allowed import read_allowed
 from octo_lab.security.net.client import GuardedClient
 from octo_lab.security.net.dial import Dialer, read_proxy
 from octo_lab.security.net.guard import Guard
+from octo_lab.tools.browser.browsers import Browsers
+from octo_lab.tools.browser.found import find_browser
 from octo_lab.tools.exec_env import ExecEnvironment
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.sandbox.container import ContainerExec
@@ -28,6 +32,7 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
     """
     environment, dialer = _environment(home, settings.sandbox), dialer_of(settings.network)
     local = environment if isinstance(environment, LocalExec) else None
+    found = await anyio.to_thread.run_sync(find_browser, settings.browser.executable)
     async with stage() as tasks:
         yield Powers(
             exec=environment,
@@ -40,6 +45,14 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
                 "deep_crawl": settings.deep_crawl.model_dump(),
             },
             programs=Programs(environment, tasks),
+            browsers=Browsers(
+                found,
+                dialer,
+                tasks,
+                environ=home.environ,
+                seconds=settings.browser.action_timeout_secs,
+                idle=settings.browser.idle_timeout_secs,
+            ),
             network=_has_network(settings.sandbox),
             walls=lambda: local is not None and local.walled,
             ready=local.choice if local is not None else None,

@@ -73,6 +73,8 @@ def why_not(
     tool: Tool, *, channel: str, allow: Sequence[str], deny: Sequence[str], here: ChannelTools
 ) -> str:
     """Why a tool is not offered in a channel; empty when it is."""
+    if tool.missing:
+        return tool.missing
     if not tool.offered_to(channel):
         return f"it is never offered in {channel!r}"
     if _matches(tool, deny):

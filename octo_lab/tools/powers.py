@@ -8,6 +8,7 @@ from typing import Any
 
 from octo_lab.security.net.dial import Dialer
 from octo_lab.security.net.ports import Fetcher
+from octo_lab.tools.browser.browsers import Browsers
 from octo_lab.tools.exec_env import ExecEnvironment
 from octo_lab.tools.sandbox.programs import Programs
 
@@ -21,7 +22,8 @@ class Powers:
     running between calls; None where none can. ``network``: whether commands reach one,
     as far as it was set; ``walls``: whether it is sure by now that they reach nothing outside,
     which ``ready`` finds out.
-    ``dialer`` is the guarded way out of ``web``, for a proxy that programs go through.
+    ``dialer`` is the guarded way out of ``web``, for a proxy that programs go through;
+    ``browsers`` have one each. None where none can run.
     """
 
     exec: ExecEnvironment
@@ -33,3 +35,4 @@ class Powers:
     walls: Callable[[], bool] = lambda: False
     ready: Callable[[], Awaitable[object]] | None = None
     dialer: Dialer = Dialer()
+    browsers: Browsers | None = None

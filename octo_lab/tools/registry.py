@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
 from octo_lab.tools.builtin import (
+    browser,
     code_structure,
     diff_edit,
     edit_file,
@@ -54,6 +55,7 @@ POWERED: tuple[Callable[[Powers], Tool], ...] = (
     web_search.tool,
     web_fetch.tool,
     http_request.tool,
+    browser.tool,
 )
 _NAMES = frozenset(
     {*(tool.name for tool in BUILTIN), *(made.__module__.rpartition(".")[2] for made in POWERED)}

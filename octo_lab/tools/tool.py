@@ -100,7 +100,8 @@ class Tool:
     arguments mean for the policy, in a workspace; ``scopes`` what a standing yes for them covers,
     if not the whole tool. ``own_name`` is the tool's name where a model sees another. ``offline``
     tells whether its runs now reach no other machine, whatever they do. ``ready`` is awaited
-    before a call is judged.
+    before a call is judged. ``missing`` says what must be installed before the tool can be
+    offered.
     """
 
     name: str
@@ -122,10 +123,11 @@ class Tool:
     own_name: str = ""
     offline: Callable[[], bool] = lambda: False
     ready: Callable[[], Awaitable[object]] | None = None
+    missing: str = ""
 
     @property
     def spec(self) -> ToolSpec:
         return ToolSpec(name=self.name, description=self.description, schema=self.schema)
 
     def offered_to(self, channel: str) -> bool:
-        return self.channels is None or channel in self.channels
+        return not self.missing and (self.channels is None or channel in self.channels)

@@ -152,7 +152,7 @@ def test_doctor_finds_what_is_there(octo: Octo, server: LlmServer) -> None:
     states = {finding["name"]: finding["state"] for finding in done.json}
     ready = {"python", "packages", "data folder", "gateway", "model"}
     assert {states[name] for name in ready} == {"ok"}
-    assert set(states) == {*ready, "kernel", "sandbox"}
+    assert set(states) == {*ready, "kernel", "sandbox", "browser"}
 
 
 def test_doctor_names_what_is_wrong_and_fails(octo: Octo) -> None:
