@@ -20,6 +20,7 @@ _PLACES = {
     "close": "octo_lab.notebook.api",
     "load_ipython_extension": "octo_lab.notebook.extension",
     "models": "octo_lab.notebook.api",
+    "private": "octo_lab.notebook.api",
     "router": "octo_lab.notebook.api",
     "sessions": "octo_lab.notebook.api",
     "status": "octo_lab.notebook.api",

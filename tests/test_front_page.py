@@ -12,6 +12,7 @@ def test_the_front_page_names_what_it_has() -> None:
         "close",
         "load_ipython_extension",
         "models",
+        "private",
         "router",
         "sessions",
         "status",

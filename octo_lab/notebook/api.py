@@ -108,6 +108,17 @@ def allow(*tools: str) -> None:
         raise UsageError(reply.text, hint=reply.hint)
 
 
+def private(*names: str) -> tuple[str, ...]:
+    """Mark variables as private, by name or pattern (``"key_*"``); returns all that are marked.
+
+    Their values are not listed, code that may read them asks each time, and a conversation that
+    has seen one is asked before anything leaves.
+    """
+    marks = _face().toolkit.private
+    marks.mark(names)
+    return marks.marked
+
+
 def chat() -> ChatPanel:
     """The chat panel on this notebook's conversation."""
     face = _face()

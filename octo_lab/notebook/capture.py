@@ -21,9 +21,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.messages import Media
 from octo_lab.core.text import head_and_tail
+from octo_lab.notebook.variable_tools import user_variables
+from octo_lab.tools.sandbox.lines import NewestLines
 
 LIMIT = 50_000  # characters kept
 MOST_PICTURES = 20  # of one run
+_HEARD = 10_000  # characters of one piece of output in which lines of progress are looked for
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8"}
 
@@ -39,6 +42,7 @@ class Bounded(io.TextIOBase):
         self._before = before
         self._script_loop = script_loop
         self.thread = 0
+        self.lines = NewestLines()
         self._head: list[str] = []
         self._tail = ""
         self._room = LIMIT
@@ -48,6 +52,7 @@ class Bounded(io.TextIOBase):
         if not self._is_ours():
             self._before.write(text)
             return len(text)
+        self.lines.add(text[-_HEARD:].encode(errors="replace"))
         taken = text[: self._room]
         self._head.append(taken)
         self._room -= len(taken)
@@ -93,6 +98,7 @@ class Capture:
         self.shown: list[str] = []
         self.media: list[Media] = []
         self._left_out = 0
+        self._variables = tuple(user_variables(shell))
 
     @contextmanager
     def around(self) -> Iterator[None]:
@@ -170,11 +176,19 @@ class Capture:
             self._left_out += 1
 
     @property
+    def deleted(self) -> tuple[str, ...]:
+        """The variables that were there before and are no more."""
+        left = user_variables(self._shell)
+        return tuple(name for name in self._variables if name not in left)
+
+    @property
     def text(self) -> str:
-        """Everything printed, then everything shown."""
+        """Everything printed, then everything shown; never silent about what was deleted."""
         parts = [self.stdout.text.rstrip("\n"), *self.shown]
         if self._left_out:
             parts.append(f"[{self._left_out} more pictures left out]")
+        if self.deleted:
+            parts.append(f"[variables of the notebook that are gone: {', '.join(self.deleted)}]")
         return head_and_tail("\n".join(part for part in parts if part), LIMIT)
 
 

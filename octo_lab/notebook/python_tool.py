@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 
+import anyio
 from IPython.core.interactiveshell import InteractiveShell
 from pydantic import BaseModel, ConfigDict, Field
 
 from octo_lab.notebook.bridge import Bridge
 from octo_lab.notebook.capture import Capture, flush_figures
+from octo_lab.notebook.private_variables import SCOPE, PrivateVariables
 from octo_lab.notebook.run_code import run_program
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.sandbox.lines import NewestLines
 from octo_lab.tools.tool import Tool, ToolContext, ToolResult
+from octo_lab.tools.verdict import Verdict
+
+REPORT_SECONDS = 0.25
 
 
 class PythonArgs(BaseModel):
@@ -26,9 +33,16 @@ class PythonArgs(BaseModel):
 
 
 def python_tool(
-    shell: InteractiveShell, bridge: Callable[[], Bridge], *, timeout: float = 120.0
+    shell: InteractiveShell,
+    bridge: Callable[[], Bridge],
+    private: PrivateVariables,
+    *,
+    timeout: float = 120.0,
 ) -> Tool:
-    """The tool for one kernel; only turns that came from its notebook may use it."""
+    """The tool for one kernel; only turns that came from its notebook may use it.
+
+    Code that may reach a private variable is asked about on its own, and marks the conversation.
+    """
 
     async def python(ctx: ToolContext, args: PythonArgs) -> ToolResult:
         """Run Python code in the notebook's own namespace and return what it prints and shows.
@@ -37,10 +51,20 @@ def python_tool(
         stays. Magics, top-level await and matplotlib figures work. input() and exit() do not.
         """
         ctx.changes.unseen(f"python: {args.code}")
+        if name := private.in_code(args.code, ctx.screen.private.variables):
+            ctx.taint.mark(f"python may have read {name!r}")
         capture = Capture(shell)
         await bridge().call(flush_figures)  # the person's own belong to their cell
-        await bridge().call(partial(run_program, shell, args.code, capture), capture.around)
+        run = partial(run_program, shell, args.code, capture)
+        await _reporting(bridge().call(run, capture.around), capture.stdout.lines, ctx.report)
         return ToolResult(text=capture.text or "Done; no output.", media=tuple(capture.media))
+
+    def judge(args: PythonArgs, workspace: Path) -> Verdict | None:
+        name = private.in_code(args.code)
+        return Verdict("ask", f"it may read {name!r}, which is private") if name else None
+
+    def scopes(args: PythonArgs, workspace: Path) -> tuple[str, ...]:
+        return (SCOPE,) if private.in_code(args.code) else ()
 
     return model_tool(
         python,
@@ -52,5 +76,30 @@ def python_tool(
         channels=frozenset({"notebook"}),
         asks=True,
         detail=lambda args: str(args.code),
+        judge=judge,
+        scopes=scopes,
         timeout=timeout,
     )
+
+
+async def _reporting(
+    work: Awaitable[None], lines: NewestLines, report: Callable[[str], None]
+) -> None:
+    """Await the work; meanwhile the newest lines of what it prints are shown."""
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_report, lines, report)
+        try:
+            await work
+        except Exception as exc:  # noqa: BLE001 - raised below, where no group wraps it
+            failure = exc
+        tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+
+
+async def _report(lines: NewestLines, report: Callable[[str], None]) -> None:
+    while True:
+        await anyio.sleep(REPORT_SECONDS)
+        for line in lines.take():
+            report(line)

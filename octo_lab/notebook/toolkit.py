@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.notebook.bridge import Bridge
+from octo_lab.notebook.private_variables import PrivateVariables
 from octo_lab.notebook.python_tool import python_tool
 from octo_lab.notebook.variable_tools import variable_tools
 from octo_lab.tools.function_tool import ToolDecorator, tool_decorator
@@ -32,6 +33,7 @@ class Toolkit:
         self._bridge = bridge
         self._functions: dict[str, Tool] = {}
         self._join: Callable[[Tool], None] | None = None
+        self.private = PrivateVariables(shell)
         self.tool: ToolDecorator = tool_decorator(
             self._register,
             call=self._on_main_thread,
@@ -42,8 +44,9 @@ class Toolkit:
 
     def all(self, *, timeout: float) -> tuple[Tool, ...]:
         """The tools to start with."""
-        own = python_tool(self._shell, self._bridge, timeout=timeout)
-        return (own, *variable_tools(self._shell, self._bridge), *self._functions.values())
+        own = python_tool(self._shell, self._bridge, self.private, timeout=timeout)
+        looking = variable_tools(self._shell, self._bridge, self.private)
+        return (own, *looking, *self._functions.values())
 
     def join(self, add: Callable[[Tool], None]) -> None:
         """From now on a new tool is added with ``add``."""

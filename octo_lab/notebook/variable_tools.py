@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from octo_lab.core.errors import ToolFailed
 from octo_lab.notebook.bridge import Bridge
 from octo_lab.notebook.describe import describe, short
+from octo_lab.notebook.private_variables import PrivateVariables
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.tool import Tool, ToolContext, ToolResult
 
@@ -35,15 +36,23 @@ class InspectArgs(BaseModel):
     name: str = Field(description="The name of a variable; attributes may follow: df.columns")
 
 
-def variable_tools(shell: InteractiveShell, bridge: Callable[[], Bridge]) -> tuple[Tool, Tool]:
+def variable_tools(
+    shell: InteractiveShell, bridge: Callable[[], Bridge], private: PrivateVariables
+) -> tuple[Tool, Tool]:
     """``list_variables`` and ``inspect`` for one kernel."""
 
     async def list_variables(ctx: ToolContext, args: ListArgs) -> str:
-        """List the variables of the notebook with their types and values in short."""
-        return str(await bridge().call(partial(_list, shell, args.filter)))
+        """List the variables of the notebook with their types and values in short.
+
+        Of those that the person marked as private the types only.
+        """
+        names = private.names(ctx.screen.private.variables)
+        return str(await bridge().call(partial(_list, shell, args.filter, names)))
 
     async def inspect(ctx: ToolContext, args: InspectArgs) -> ToolResult:
         """Describe a variable of the notebook: of a DataFrame its shape, dtypes, head, nulls."""
+        if name := private.in_code(args.name, ctx.screen.private.variables):
+            ctx.taint.mark(f"inspect read {name!r}")
         text, media = await bridge().call(partial(_inspect, shell, args.name))
         return ToolResult(text=text, media=media)
 
@@ -70,8 +79,11 @@ def user_variables(shell: InteractiveShell) -> dict[str, Any]:
     }
 
 
-def _list(shell: InteractiveShell, wanted: str) -> str:
-    rows = [f"{name}: {short(value)}" for name, value in user_variables(shell).items()]
+def _list(shell: InteractiveShell, wanted: str, private: Collection[str]) -> str:
+    rows = [
+        f"{name}: {f'{type(value).__name__} (private)' if name in private else short(value)}"
+        for name, value in user_variables(shell).items()
+    ]
     rows = [row for row in rows if wanted.lower() in row.lower()]
     if not rows:
         return "There are no such variables." if wanted else "There are no variables."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import json
 import time
 from collections.abc import Iterator
@@ -377,3 +378,94 @@ def test_after_code_ran_the_variables_are_still_only_the_persons(
     tools = [m["content"] for m in model.requests[-1].body["messages"] if m["role"] == "tool"]
     assert "get_ipython" not in tools[-1]
     assert octo.run("type(get_ipython()).__name__").value == "'ZMQInteractiveShell'"
+
+
+def test_what_long_code_prints_is_shown_while_it_runs(octo: Kernel, model: LlmServer) -> None:
+    model.script(calls(call("python", code=SLOW)), says("done"))
+    shown: list[str] = []
+
+    def look(message: dict[str, Any]) -> None:
+        shown.append(str(message["content"].get("data", "")))
+
+    octo.run("import octo_lab as ol; ol.allow('python')", stdin=False)
+    octo.run("%octo go", on_output=look)
+    octo.run("%octo /deny python", stdin=False)
+    first = next(n for n, text in enumerate(shown) if "step 1" in text)
+    last = next(n for n, text in enumerate(shown) if "step 9" in text)
+    assert first < last
+
+
+SLOW = """
+import time
+for n in range(10):
+    print("step", n)
+    time.sleep(0.15)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "gone"),
+    [
+        ("del mine", "mine"),
+        ("%reset_selective -f mine", "mine"),
+        ("del mine\nmine = 2", ""),
+        ("passing = 1\ndel passing", ""),
+        ("del mine\nraise ValueError('then')", "mine"),
+    ],
+)
+def test_a_variable_of_the_person_is_never_deleted_in_silence(
+    octo: Kernel, model: LlmServer, code: str, gone: str
+) -> None:
+    octo.run("mine = 1")
+    said, _ = ask(octo, model, code)
+    note = f"[variables of the notebook that are gone: {gone}]"
+    assert (note in said) is bool(gone)
+    assert ("are gone" in said) is bool(gone)
+
+
+def test_what_looks_like_a_key_reaches_nobody(octo: Kernel, model: LlmServer) -> None:
+    said, ran = ask(octo, model, "print('sk-proj-' + 'Ab1' * 14)")
+    assert "Ab1Ab1" not in said
+    assert "***" in said
+    assert "Ab1Ab1" not in str([o["content"] for o in ran.outputs])
+
+
+def test_code_that_ran_is_named_as_a_change_that_cannot_be_undone(
+    octo: Kernel, model: LlmServer
+) -> None:
+    octo.run("%octo /new")
+    ask(octo, model, "ran_here = 1")
+    assert "python: ran_here = 1" in octo.run("%octo /undo", stdin=False).everything
+
+
+CALL_FROM_ELSEWHERE = """
+from octo_lab.core.keys import ChatAddress
+from octo_lab.core.mail import ControlRequest, GetTools
+from octo_lab.core.tool_mail import CallTool
+runtime = get_ipython().octo.face.runtime()
+def reply(control):
+    address = ChatAddress(channel={channel!r}, chat_id="c")
+    request = ControlRequest(address=address, control=control, sender_id="me")
+    return runtime.submit(runtime.opened.result().door.control, request).result()
+answer = reply(CallTool(name={tool!r}, arguments={arguments!r}, yes=True))
+listed = [info for info in reply(GetTools()).tools if info.name == {tool!r}]
+(answer.decision, answer.reason, answer.text, [info.why_not for info in listed])
+"""
+
+
+@pytest.mark.parametrize("channel", ["telegram", "cli", "web"])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("python", '{"code": "stolen = 1"}'),
+        ("list_variables", "{}"),
+        ("inspect", '{"name": "mine"}'),
+    ],
+)
+def test_no_turn_and_no_call_from_elsewhere_reaches_the_kernel(
+    octo: Kernel, channel: str, tool: str, arguments: str
+) -> None:
+    code = CALL_FROM_ELSEWHERE.format(channel=channel, tool=tool, arguments=arguments)
+    why = f"it is never offered in {channel!r}"
+    assert ast.literal_eval(octo.run(code).everything) == ("deny", why, "", [why])
+    assert "NameError" in octo.run("stolen").error
