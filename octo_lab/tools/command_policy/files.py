@@ -18,7 +18,7 @@ _WORDS: dict[Spot, str] = {
     "system": "a part of the system",
     "device": "a device",
     "workspace": "the whole workspace",
-    "guarded": "what git or octo_lab keeps for itself",
+    "guarded": "what steers git or octo_lab",
     "outside": "something outside the workspace",
     "unknown": "something that is known only when it runs",
 }
@@ -105,6 +105,8 @@ def _copy_bytes(case: Case) -> Verdict:
 def _written(case: Case) -> Verdict:
     """Programs whose every operand is a file that they make or change."""
     options = read_options(case.args, valued=_VALUED.get(case.name, ()))
+    if case.name == "truncate" and any(case.spot(x) == "workspace" for x in options.operands):
+        return case.ask("empties every file")
     return strictest((write(case, word) for word in options.operands), HARMLESS)
 
 

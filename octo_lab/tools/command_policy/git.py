@@ -36,6 +36,8 @@ _LOSING: dict[str, tuple[tuple[str, ...], str]] = {
     "rm": (("r", "f", "force"), "removes files"),
     "worktree": (("f", "force"), "removes a work tree"),
     "gc": (("prune",), "removes what no branch holds"),
+    "read-tree": (("reset", "u"), "throws changes away"),
+    "checkout-index": (("f", "force"), "throws changes away"),
     "rebase": (("x", "exec"), "runs a program at each step"),
 }
 _LOSES = {
@@ -137,7 +139,8 @@ def _overwrites(name: str, args: list[Word], options: Options) -> bool:
     if name == "restore":
         return not options.has("S", "staged") or options.has("W", "worktree")
     texts = [word.text for word in args]
-    return "--" in texts or "." in texts
+    makes = options.has("b", "t", "track", "orphan")
+    return "--" in texts or "." in texts or (len(options.operands) > 1 and not makes)
 
 
 def _reach(name: str, options: Options) -> str:

@@ -24,6 +24,7 @@ _RULES: dict[str, Rule] = {
     **wrappers.RULES,
 }
 _STEERED = names("find fd fdfind tar bsdtar gtar sort sed gsed awk gawk mawk nawk rg zip unzip")
+_CARRIED = names("rm grm shred dd mkfs chmod chown sh bash dash zsh")
 _DEEPEST = 8
 _MOST = 5_000
 
@@ -61,7 +62,9 @@ class _Judge:
         case = self._case(simple, "…", ()) if not simple.words else self._whole(simple)
         verdict = strictest((files.redirected(case, one) for one in simple.redirects), verdict)
         for name, value in simple.assigns:
-            verdict = verdict.or_worse(variables.assigned(repr(f"{name}=…"), name, value))
+            where = repr(f"{name}=…")
+            found = variables.assigned(where, name, value, walls=self._place.walls)
+            verdict = verdict.or_worse(found)
         self._follow(simple)
         return verdict
 
@@ -80,7 +83,7 @@ class _Judge:
             return case.ask("names no program")
         rule = _RULES.get(name) or shells.interpreter(name) or _RULES.get(name.split(".")[0])
         if rule is None:
-            return self._unknown(case)
+            return self._unknown(case).or_worse(self._carried(case))
         verdict = strictest(map(rule, self._readings(simple, name, args)), rule(case))
         verdict = _hidden(case).or_worse(verdict)
         bound = name in wrappers.RULES or name in shells.RULES
@@ -98,6 +101,17 @@ class _Judge:
         if self._place.walls or only_looks(case.name):
             return HARMLESS
         return case.ask("runs without a sandbox")
+
+    def _carried(self, case: Case) -> Verdict:
+        """A program that nobody knows may run the words behind it."""
+        if only_looks(case.name):
+            return HARMLESS
+        starts = (
+            index
+            for index, word in enumerate(case.args[:-1])
+            if word.text.rpartition("/")[2] in _CARRIED
+        )
+        return strictest((case.again(case.args[index:]) for index in starts), HARMLESS)
 
     def _case(self, simple: Simple, name: str, args: Sequence[Word]) -> Case:
         return Case(

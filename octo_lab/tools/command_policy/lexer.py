@@ -21,7 +21,7 @@ _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", 
 _KNOWN = {"HOME": HOME, "PWD": HERE}
 _LIST = re.compile(r",|\.\.")
 _SUM = r"[\w\s+\-*/%=!<>&|^~?:,$]"
-_ARITHMETIC = re.compile(rf"\((?:{_SUM}|\({_SUM}*+\))*+\)\)")
+_ARITHMETIC = re.compile(rf"\((?:{_SUM}|(?<!\$)\({_SUM}*+\))*+\)\)")
 _DEEPEST = 12
 
 

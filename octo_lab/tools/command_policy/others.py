@@ -16,6 +16,7 @@ _PART = r"(?:[^{0}\\\n]|\\.)*{0}"
 _SWAP = "|".join(f"s{mark}{_PART.format(mark) * 2}[gpiI0-9]*" for mark in map(re.escape, "/|#,:@"))
 _STEP = rf"(?:{_AT}(?:,(?:\+?\d+|{_AT}))?)?\s*!?\s*(?:[pdDnNgGhHxqQ=]|{_SWAP})?\s*"
 _SED = re.compile(rf"\s*{_STEP}(?:[;\n]\s*{_STEP})*")
+_RUN_BY_FD = re.compile(r"-[A-Za-z]*?[xX](.*)|--exec(?:-batch)?(?:=(.*))?", re.DOTALL)
 _AWK = re.compile(r"system|getline|[|@]|\{.*>", re.DOTALL)
 
 _STOPS = names("shutdown reboot halt poweroff telinit kexec")
@@ -110,6 +111,9 @@ def _sed(case: Case) -> Verdict:
     start = HARMLESS
     if not all(_plain_sed(word) for word in scripts):
         start = case.ask("runs a script of sed that may do more than print")
+    if any(word.text.startswith(("-", "--in-place")) and "/" in word.text and "i" in word.text
+           for word in case.args if word not in scripts):  # fmt: skip
+        start = case.ask("keeps copies elsewhere")
     if options.has("i", "in-place"):
         start = strictest((write(case, word) for word in files), start)
     return start
@@ -168,14 +172,39 @@ def _sorted(case: Case) -> Verdict:
     options = read_options(case.args, valued=("o", "output", "k", "t", "T", "S"))
     if any("compress-program".startswith(name) for name in options.long):
         return case.ask("may run another program")
-    named = [options.values[name] for name in ("o", "output") if name in options.values]
+    named = [
+        word
+        for name, word in options.values.items()
+        if name in {"o", "T"} or (len(name) > 1 and name[0] in "ot")
+    ]
     return strictest((write(case, word) for word in named), HARMLESS)
+
+
+def _second(case: Case) -> Verdict:
+    """Programs whose second operand is a file that they write."""
+    options = read_options(case.args, valued=("f", "s", "w", "c", "g", "l", "o", "n"))
+    return strictest((write(case, word) for word in options.operands[1:2]), HARMLESS)
+
+
+def _told(case: Case) -> Verdict:
+    """Programs that write what an option names."""
+    options = read_options(case.args, valued=("o", "output", "L", "I", "P"))
+    named = [options.values[name] for name in ("o", "output") if name in options.values]
+    files = options.operands if case.name == "yq" and options.has("i", "inplace") else []
+    return strictest((write(case, word) for word in (*named, *files)), HARMLESS)
+
+
+def _named_machine(case: Case) -> Verdict:
+    options = read_options(case.args)
+    set_ = bool(options.operands) if case.name == "hostname" else options.has("s", "set")
+    return case.ask("changes what the machine goes by") if set_ else HARMLESS
 
 
 def _fd(case: Case) -> Verdict:
     for index, word in enumerate(case.args):
-        if word.text in {"-x", "-X", "--exec", "--exec-batch"}:
-            return case.again([*case.args[index + 1 :], Word("\0", bare=False)])
+        if found := _RUN_BY_FD.fullmatch(word.text):
+            first = [Word(found[1] or found[2])] if found[1] or found[2] else []
+            return case.again([*first, *case.args[index + 1 :], Word("\0", bare=False)])
     return HARMLESS
 
 
@@ -225,5 +254,8 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("zip", "unzip"), _zip),
     "rg": _ripgrep,
     "sort": _sorted,
+    **dict.fromkeys(("uniq", "xxd"), _second),
+    **dict.fromkeys(("tree", "yq"), _told),
+    **dict.fromkeys(("date", "hostname"), _named_machine),
     **dict.fromkeys(("fd", "fdfind"), _fd),
 }

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from octo_lab.tools.command_policy.lexer import Lexer, Token, is_redirect
+from octo_lab.tools.command_policy.names import names
 from octo_lab.tools.command_policy.syntax import Redirect, Simple, Unreadable, Word
+from octo_lab.tools.command_policy.variables import UNSEEN, counts
 
 LONGEST = 100_000
 MOST_COMMANDS = 2_000
 _DEEPEST = 12
-_SKIPPED = frozenset(
-    {"if", "then", "elif", "else", "while", "until", "do", "done", "fi", "!", "{", "}"}
-)
+_SKIPPED = names("if then elif else while until do done fi ! { }")
 _ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _JOINS = frozenset({"|", "|&", "&&", "||", ";", "&"})
@@ -170,8 +170,7 @@ class _Block:
         """Whether these are the digits of ``2>``."""
         if not (word.bare and word.text.isdigit()):
             return False
-        after = self._peek()
-        return after is not None and after.glued and is_redirect(after.operator)
+        return bool((after := self._peek()) and after.glued and is_redirect(after.operator))
 
     def _assign(self, found: re.Match[str], word: Word) -> None:
         value = replace(word, text=word.text[found.end() :])
@@ -194,8 +193,7 @@ class _Block:
         raise Unreadable("a list of values does not end")
 
     def _ends_word(self) -> None:
-        after = self._peek()
-        if after is not None and after.word is not None and after.glued:
+        if (after := self._peek()) and after.word and after.glued:
             raise Unreadable("a list of values goes on behind its bracket")
 
     def _reserved(self, text: str) -> bool:
@@ -261,6 +259,8 @@ class _Block:
 
     def _loop(self) -> None:
         """``for NAME in WORDS``: the words run nothing, the name is a variable."""
+        if (name := self._peek()) and name.word:
+            self._found.append(_Draft(assigns=[(name.word.text, UNSEEN)]))
         while (token := self._peek()) is not None and token.operator not in {";", "\n"}:
             if token.word is None or (token.word.bare and token.word.text == "do"):
                 break
@@ -275,6 +275,8 @@ class _Block:
                 self._draft.words.append(Word("[["))
                 self._lacks = False
                 return
+            if token.word is not None and counts(token.word.text):
+                raise Unreadable("a test works out a text that runs a command")
         raise Unreadable("a test does not end")
 
     def _case(self) -> None:
@@ -298,8 +300,7 @@ class _Block:
             self._expect(")")
 
     def _expect(self, operator: str) -> None:
-        token = self._next()
-        if token is None or token.operator != operator:
+        if not (token := self._next()) or token.operator != operator:
             raise Unreadable("a bracket stands where none can")
 
     def _operator(self, operator: str) -> bool:
@@ -344,8 +345,7 @@ class _Block:
         self._draft = _Draft()
 
     def _redirect(self, operator: str) -> Redirect:
-        token = self._next()
-        if token is None or token.word is None:
+        if not (token := self._next()) or not token.word:
             raise Unreadable("a redirection leads nowhere")
         if operator in {"<<", "<<-"}:
             return self._document(operator, token.word)

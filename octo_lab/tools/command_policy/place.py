@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from octo_lab.tools.command_policy.names import names
@@ -23,6 +24,7 @@ _DEEP = names("bin boot etc lib lib32 lib64 proc sbin sys usr System")
 _HARMLESS = names("null zero full random urandom stdin stdout stderr tty fd")
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
 _GUARDED = frozenset({".git", ".octo"})
+_NOTES = frozenset({"agents.md", "claude.md"})  # the agent's own orders, at the workspace's top
 _SUFFIXES = re.compile(r"(?:[^/{\0]+/)*[^/{\0]*\w[^/{\0]*\{(?:[\w,-]|\.(?=\w))*\}")
 _GLOB = re.compile(r"[*?\[]")
 
@@ -72,7 +74,10 @@ def _pattern(text: str, at: int, place: Place) -> Spot:
     if ".." in text[at:].split("/"):
         return "unknown"
     whole = not name.strip(".") and not re.search(r"[^*?.\[\]/]", text[at:])
-    return _of(folder, place) if whole else _of(posixpath.join(folder, "any"), place)
+    where = _of(folder, place) if whole else _of(posixpath.join(folder, "any"), place)
+    dotted = (part for part in text.split("/") if part.startswith("."))
+    fits = any(fnmatchcase(name, part) for part in dotted for name in _GUARDED)
+    return "guarded" if fits and where == "inside" else where
 
 
 def _of(text: str, place: Place) -> Spot:
@@ -97,8 +102,9 @@ def _absolute(path: str, place: Place) -> Spot:
     if _under(place.workspace, path) or _under(place.home, path):
         return "above"
     if _under(path, place.workspace):
-        below = path[len(place.workspace) :].split("/")
-        return "guarded" if _GUARDED & set(below) else "inside"
+        below = path[len(place.workspace) + 1 :].casefold().split("/")
+        guarded = _GUARDED & set(below) or (len(below) == 1 and below[0] in _NOTES)
+        return "guarded" if guarded else "inside"
     return _far(path)
 
 

@@ -43,6 +43,8 @@ def _shell(case: Case) -> Verdict:
     options = read_options(args, valued=valued, stop=True)
     if options.has("rcfile", "init-file"):
         return case.ask("is told what to run at its start")
+    if "command" in options.values:
+        return _text(case, options.values["command"])
     if options.has("c", "command"):
         return _text(case, options.operands[0]) if options.operands else HARMLESS
     if options.operands and not options.has("s") and options.operands[0].text not in _STDIN:
@@ -103,7 +105,7 @@ def _echoed(words: Sequence[Word]) -> str:
 
 
 def _interpreter(case: Case) -> Verdict:
-    name = _family(case.name)
+    name = _known(case.name)
     options = read_options(case.args, stop=True)
     code = _CODE[name]
     if options.has(*code) or (
@@ -147,8 +149,13 @@ def _family(name: str) -> str:
 
 def interpreter(name: str) -> Rule | None:
     """The rule for an interpreter of any version, None where ``name`` is none."""
-    plain = {"pypy": "python", "nodejs": "node", "ipython": "python"}.get(_family(name), name)
-    return _interpreter if _family(plain) in _CODE else None
+    return _interpreter if _known(name) in _CODE else None
+
+
+def _known(name: str) -> str:
+    """The interpreter that takes its options as ``name`` does."""
+    family = _family(name)
+    return {"pypy": "python", "nodejs": "node", "ipython": "python"}.get(family, family)
 
 
 RULES: dict[str, Rule] = {

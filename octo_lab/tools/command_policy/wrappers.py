@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from octo_lab.tools.command_policy.case import HARMLESS, Case, Rule, source
+from octo_lab.tools.command_policy.files import write
 from octo_lab.tools.command_policy.options import Options, read_options
 from octo_lab.tools.command_policy.syntax import UNKNOWN, Word
 from octo_lab.tools.command_policy.variables import assigned
@@ -26,6 +27,7 @@ class Wrap:
     why: str = ""
 
 
+_TOLD = frozenset({"time", "strace", "ltrace"})
 _SUDO = (*"ugpCrtThDRUa", "user", "group", "prompt", "chdir", "host", "role", "type")
 _WRAPS: dict[str, Wrap] = {
     **dict.fromkeys(("command", "builtin", "nohup", "setsid", "fakeroot", "unbuffer"), Wrap()),
@@ -68,6 +70,8 @@ def _wrapped(case: Case) -> Verdict:
     wrap = _WRAPS[case.name]
     options = read_options(case.args, valued=wrap.valued, stop=True)
     start = case.ask(wrap.why) if wrap.why else HARMLESS
+    if case.name in _TOLD:
+        start = strictest((_noted(case, options, name) for name in ("o", "output")), start)
     if _odd(options, wrap):
         return strictest(map(case.again, _suffixes(case.args)), start)
     words = options.operands[wrap.skip :]
@@ -76,6 +80,14 @@ def _wrapped(case: Case) -> Verdict:
     while case.name in {"sudo", "doas"} and words and "=" in words[0].text:
         start, words = start.or_worse(_setting(case, words[0])), words[1:]
     return start.or_worse(case.again(words)) if words else start
+
+
+def _noted(case: Case, options: Options, name: str) -> Verdict:
+    """The file that a program of ``_TOLD`` writes."""
+    word = options.values.get(name)
+    if word is None:
+        return HARMLESS
+    return case.ask("runs a program") if word.text[:1] in ("|", "!") else write(case, word)
 
 
 def _odd(options: Options, wrap: Wrap) -> bool:
@@ -100,19 +112,21 @@ def _text(case: Case, words: Sequence[Word]) -> Verdict:
 
 def _setting(case: Case, word: Word) -> Verdict:
     name, _, value = word.text.partition("=")
-    return assigned(case.shown(), name, Word(value, bare=False))
+    return assigned(case.shown(), name, Word(value, bare=False), walls=case.place.walls)
 
 
 def _environment(case: Case) -> Verdict:
     """``env``: variables, then a command, or with ``-S`` a text that holds them."""
-    valued = ("u", "C", "S", "unset", "chdir", "split-string")
+    valued = ("u", "C", "S", "a", "unset", "chdir", "split-string", "argv0")
     options = read_options(case.args, valued=valued, stop=True)
     verdict = HARMLESS
-    for name in ("S", "split-string"):
-        if text := options.values.get(name):
+    for name, text in options.values.items():
+        if name == "S" or (len(name) > 1 and "split-string".startswith(name)):
             whole = [text, *options.operands]
             return case.run("env " + " ".join(map(source, whole)))
     words = options.operands
+    if words and words[0].text == "-":  # as -i
+        return case.again([Word("env"), *words[1:]])
     while words and "=" in words[0].text.partition(UNKNOWN)[0]:
         verdict, words = verdict.or_worse(_setting(case, words[0])), words[1:]
     plain = ("ignore-environment", "null", "debug")

@@ -1,0 +1,139 @@
+"""Words that a shell works out, and programs that run or write what their options say."""
+
+from __future__ import annotations
+
+import pytest
+
+from octo_lab.tools.command_policy.judge import judge_command
+from octo_lab.tools.command_policy.place import Place
+
+WALLED = Place(workspace="/home/ann/work", home="/home/ann")
+OPEN = Place(workspace="/home/ann/work", home="/home/ann", walls=False)
+
+DENIED = r"""
+echo $(( $(rm -rf /) ))
+(( $(rm -rf /) ))
+echo "$((x+$(rm -rf /)))"
+env --split='rm -rf /'
+env --split-str='rm -rf ~'
+env - rm -rf /
+env - A=b rm -rf ~
+env -a x rm -rf /
+fd -xrm -rf /
+fd -Hx rm -rf /
+fd --exec=rm -rf /
+setpriv --reuid=0 rm -rf ~
+valgrind rm -rf /
+setarch x86_64 /bin/rm -rf /
+xvfb-run sh -c 'rm -rf /'
+fish --command='rm -rf ~'
+"""
+ASKED = r"""
+test -v 'x[$(rm -rf y)]'
+[ -v 'x[$(touch y)]' ]
+[[ -v 'x[$(touch y)]' ]]
+[[ 'x[`touch y`]' -eq 0 ]]
+let 'x[$(touch y)]=1'
+unset 'x[$(touch y)]'
+printf -v 'x[$(touch y)]' z
+printf -v PATH .
+printf -vPATH .
+export 'x[$(touch y)]=1'
+read PATH < x
+read -r LD_PRELOAD <<< ./x.so
+mapfile PATH < x
+mapfile -C 'touch x' -c 1 y < z
+compgen -C 'touch x'
+for PATH in .; do ls; done
+for LD_PRELOAD in ./x.so; do ls; done
+RIPGREP_CONFIG_PATH=x rg y
+npm_config_script_shell=./x npm test
+CARGO_BUILD_RUSTC=./x cargo build
+echo $((1 + (2 * $(touch x))))
+/usr/bin/time --output=/home/ann/.bashrc ls
+strace -o '|sh' ls
+strace -o ../x ls
+uniq x ../y
+xxd -r x /home/ann/.bashrc
+tree -o ~/.bashrc
+yq -i .a=1 ../x
+sort --outp=/home/ann/.bashrc x
+sort -T /home/ann x
+sed -i'../../*' p a
+date -s 2020-01-01
+hostname other
+truncate -s 0 *
+git checkout HEAD f
+git read-tree -u --reset HEAD
+git checkout-index -a -f
+echo x > .gi*/hooks/pre-commit
+echo x > .gi?/config
+rm -f .GIT/HEAD
+echo obey > AGENTS.md
+echo obey >> ./claude.md
+cp x AGENTS.md
+ipython -c x
+nodejs -e x
+pypy3 -c x
+"""
+HARMLESS = r"""
+echo $((1+(2*3)))
+((x = (a + b) * 2))
+echo $(($x+1))
+[ -f x ] && echo yes
+[[ $x == [a-z]* ]] && echo yes
+test "$x" = y
+printf '%s\n' "$x"
+for f in a b; do echo "$f"; done
+LC_ALL=C sort x
+LANG=C ls
+GIT_PAGER=cat git log
+PAGER=cat git diff
+uniq -c x
+xxd x
+date +%F
+hostname
+tree -L 2
+env A=b ls
+time ls
+fd x src
+cat AGENTS.md
+ls .g*
+git status
+"""
+OPEN_ONLY = r"""
+HOME=/tmp git status
+XDG_CONFIG_HOME=. git log
+LOCPATH=. ls
+TMPDIR=/home/ann sort x
+"""
+
+
+def rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line]
+
+
+@pytest.mark.parametrize("line", rows(DENIED))
+@pytest.mark.parametrize("place", [WALLED, OPEN], ids=["walled", "open"])
+def test_what_destroys_is_denied(line: str, place: Place) -> None:
+    verdict = judge_command(line, place)
+    assert verdict.decision == "deny", verdict
+
+
+@pytest.mark.parametrize("line", rows(ASKED))
+@pytest.mark.parametrize("place", [WALLED, OPEN], ids=["walled", "open"])
+def test_what_runs_or_writes_unseen_is_asked_about(line: str, place: Place) -> None:
+    verdict = judge_command(line, place)
+    assert verdict.decision == "ask", verdict
+
+
+@pytest.mark.parametrize("line", rows(HARMLESS))
+def test_what_only_looks_like_it_is_allowed(line: str) -> None:
+    verdict = judge_command(line, WALLED)
+    assert verdict.decision == "allow", verdict
+
+
+@pytest.mark.parametrize("line", rows(OPEN_ONLY))
+def test_variables_that_programs_read_are_asked_about_without_walls(line: str) -> None:
+    assert judge_command(line, OPEN).decision == "ask"
+    assert judge_command(line, WALLED).decision == "allow"
