@@ -14,7 +14,7 @@ from octo_lab.testing.llm_server import LlmServer
 
 KEY = "sk-secret0123456789abcdefghij"
 STOPPED = "octo: Stopped before the answer was complete (ask again to go on)\n"
-OCTO = (sys.executable, "-c", "from octo_lab.cli.main import main; main()")
+OCTO = (sys.executable, "-P", "-c", "from octo_lab.cli.main import main; main()")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
