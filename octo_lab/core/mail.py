@@ -118,6 +118,19 @@ class Settle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerProposal:
+    """What a person did with a cell that the agent proposed; ``shown``: they can see it now.
+
+    ``put`` asks the kernel to put it below the running cell, where the face cannot. ``code`` is
+    the cell as they left it.
+    """
+
+    call_id: str
+    answer: Literal["shown", "inserted", "ran", "put", "copied", "dismissed"]
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommand:
     """Run a slash command, given as typed (``/new My title``)."""
 
@@ -200,6 +213,7 @@ class UseCassette:
 Control = (
     Stop
     | Settle
+    | AnswerProposal
     | RunCommand
     | GetSessions
     | GetHistory

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from octo_lab.core.errors import UsageError
 from octo_lab.core.frames import Json, turn_json
 from octo_lab.core.mail import (
+    AnswerProposal,
     AskOptions,
     CheckProvider,
     CommandList,
@@ -48,6 +49,7 @@ from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
 _CONTROLS: dict[str, type[Any]] = {
     "stop": Stop,
     "settle": Settle,
+    "propose": AnswerProposal,
     "command": RunCommand,
     "sessions": GetSessions,
     "history": GetHistory,

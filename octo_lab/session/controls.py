@@ -8,6 +8,7 @@ from pathlib import Path
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import (
+    AnswerProposal,
     CheckProvider,
     CommandList,
     ControlReply,
@@ -90,7 +91,7 @@ class Controls:
     async def _about_more(
         self,
         address: ChatAddress,
-        control: GetSessions | GetHistory | EditSession | GetTools | CallTool,
+        control: GetSessions | GetHistory | EditSession | GetTools | CallTool | AnswerProposal,
     ) -> ControlReply:
         match control:
             case GetTools():
@@ -103,6 +104,8 @@ class Controls:
                 return await self._history(address, control)
             case EditSession():
                 return await self._edit(address, control)
+            case AnswerProposal():
+                return Told(text="Cells are proposed in notebooks only.", failed=True)
 
     async def _stop(self, request: ControlRequest, stop: Stop) -> Told:
         address = request.address
