@@ -16,11 +16,15 @@ from octo_lab.core.mail import CommandInfo, Told
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandCall:
-    """A command as typed in one chat; ``args`` is the rest of its line."""
+    """A command as typed in one chat; ``args`` is the rest of its line.
+
+    ``session`` names the dialog that is meant; empty: the one that the chat is in.
+    """
 
     address: ChatAddress
     sender_id: str
     args: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +71,15 @@ class Commands:
         command = self.find(line, channel) if is_command(line) else None
         return command is not None and command.bypass
 
-    async def run(self, line: str, address: ChatAddress, sender_id: str) -> Told:
+    async def run(self, line: str, address: ChatAddress, sender_id: str, session: str = "") -> Told:
         """Run a typed line; an unknown command is named, with the next step."""
         command = self.find(line, address.channel)
         if command is None:
             return self._unknown(line, address.channel)
         args = "".join(line.split(maxsplit=1)[1:]).strip()
-        return await command.run(CommandCall(address=address, sender_id=sender_id, args=args))
+        return await command.run(
+            CommandCall(address=address, sender_id=sender_id, args=args, session=session)
+        )
 
     def help_text(self, channel: str) -> str:
         rows = [(_usages(info), info.summary) for info in self.infos(channel)]

@@ -40,7 +40,7 @@ class CompactCommands:
         )
 
     async def compact(self, call: CommandCall) -> Told:
-        session = await self.dialogs.current(call.address)
+        session = await self.dialogs.meant(call.address, call.session)
         if session is None or session.head is None:
             raise UsageError("Nothing was said here yet", hint="ask something first")
         if self.workers.busy(session.id):

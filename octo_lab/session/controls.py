@@ -141,7 +141,7 @@ class Controls:
         )
 
     async def _history(self, address: ChatAddress, wanted: GetHistory) -> History:
-        session = await self._session(address, wanted.session)
+        session = await self.dialogs.meant(address, wanted.session)
         if session is None:
             return History(session="", title="", turns=())
         limit = max(1, min(wanted.limit, LONGEST_HISTORY))
@@ -159,11 +159,6 @@ class Controls:
             for record in records
         ]
         return History(session=key, title=session.title, turns=tuple(turns))
-
-    async def _session(self, address: ChatAddress, name: str) -> SessionRow | None:
-        if name:
-            return await self.dialogs.named(address, name)
-        return await self.dialogs.current(address)
 
     async def _edit(self, address: ChatAddress, edit: EditSession) -> Told:
         if (edit.title is not None) + (edit.archived is not None) + edit.deleted != 1:

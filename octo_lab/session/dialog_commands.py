@@ -60,14 +60,18 @@ class DialogCommands:
         return Told(text=f"New dialog{f' {session.title!r}' if session.title else ''}.")
 
     async def clear(self, call: CommandCall) -> Told:
-        session = await self.dialogs.current(call.address)
+        session = await self.dialogs.meant(call.address, call.session)
         if session is None:
             return NO_DIALOG
         await self.dialogs.clear(session)
         return Told(text="The context is empty now; what was said stays in the history.")
 
     async def stop(self, call: CommandCall) -> Told:
-        stopped = await stop_current(self.dialogs, self.workers, call.address, call.sender_id)
+        if call.session:
+            session = await self.dialogs.named(call.address, call.session)
+            stopped = self.workers.stop_session(session.id, call.sender_id)
+        else:
+            stopped = await stop_current(self.dialogs, self.workers, call.address, call.sender_id)
         return Told(text="Stopped." if stopped else "Nothing is running here.", failed=not stopped)
 
     async def sessions(self, call: CommandCall) -> Told:
@@ -90,7 +94,7 @@ class DialogCommands:
         return Told(text=f"Now in {session.title or session.id!r}.")
 
     async def model(self, call: CommandCall) -> Told:
-        session = await self.dialogs.current(call.address)
+        session = await self.dialogs.meant(call.address, call.session)
         if not call.args:
             chosen = await self.models.choose(session.model if session else None)
             known = ", ".join(f"`{name}`" for name in self.models.names())
@@ -106,7 +110,7 @@ class DialogCommands:
         return Told(text=f"This dialog now uses `{chosen.name}`{too}.")
 
     async def status(self, call: CommandCall) -> Told:
-        return Told(text=status_text(await self.desk.status(call.address)))
+        return Told(text=status_text(await self.desk.status(call.address, call.session)))
 
 
 async def stop_current(

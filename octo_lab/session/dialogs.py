@@ -51,6 +51,16 @@ class Dialogs:
             partial(current_session, address=address, workspace=self.workspace)
         )
 
+    async def meant(self, address: ChatAddress, name: str) -> SessionRow | None:
+        """The dialog of that name, which must be there; without a name the chat's current one."""
+        return await self.named(address, name) if name else await self.current(address)
+
+    async def meant_or_new(self, address: ChatAddress, name: str) -> SessionRow:
+        """The dialog of that name, or the chat's current one, made if there is none."""
+        if name:
+            return await self.named_or_new(address, name)
+        return await self.current_or_new(address)
+
     async def current_or_new(self, address: ChatAddress) -> SessionRow:
         found = await self.current(address)
         return found if found and not found.archived else await self.new(address)

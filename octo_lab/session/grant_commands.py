@@ -96,7 +96,7 @@ class GrantCommands:
         if always:
             await self.approvals.standing.add(scopes)
             return Told(text=f"{_quoted(scopes)} may always run in this workspace.")
-        session = await self.dialogs.current_or_new(call.address)
+        session = await self.dialogs.meant_or_new(call.address, call.session)
         for scope in scopes:
             self.approvals.grant(session.id, scope)
         return Told(text=f"{_quoted(scopes)} may run in this dialog until octo_lab closes.")
@@ -105,7 +105,7 @@ class GrantCommands:
         scopes = self._scopes(call.args.removeprefix(f"{_ALWAYS} "))
         if not scopes:
             raise UsageError("Deny which tool?", hint="list those that may run with `/allow`")
-        session = await self.dialogs.current(call.address)
+        session = await self.dialogs.meant(call.address, call.session)
         taken = [
             scope for scope in scopes if await self._taken(session.id if session else "", scope)
         ]
@@ -132,7 +132,7 @@ class GrantCommands:
         return words
 
     async def _listed(self, call: CommandCall) -> Told:
-        session = await self.dialogs.current(call.address)
+        session = await self.dialogs.meant(call.address, call.session)
         granted = self.approvals.grants(session.id) if session else ()
         standing = self.approvals.standing.scopes
         lines = [

@@ -42,8 +42,8 @@ class QueueCommands:
         if wanted and mode is None:
             raise UsageError(f"No such mode: {wanted!r}", hint=f"one of: {', '.join(MODES)}")
         if mode is None:
-            mode = mode_of(await self.dialogs.current(call.address), self.usual)
+            mode = mode_of(await self.dialogs.meant(call.address, call.session), self.usual)
         else:
-            session = await self.dialogs.current_or_new(call.address)
+            session = await self.dialogs.meant_or_new(call.address, call.session)
             await self.dialogs.use_queue_mode(session, mode)
         return Told(text=f"`{mode}`: {WHAT[mode]}")

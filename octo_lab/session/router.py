@@ -59,12 +59,10 @@ class Router:
             self.tell(message, NOTHING)
 
     async def _run(self, line: str, message: InboundMessage) -> Told:
-        return await self.commands.run(line, message.address, message.sender_id)
+        session = message.options.session or ""
+        return await self.commands.run(line, message.address, message.sender_id, session)
 
     async def _ask(self, message: InboundMessage) -> None:
-        name = message.options.session
-        if name:
-            session = await self.dialogs.named_or_new(message.address, name)
-        else:
-            session = await self.dialogs.current_or_new(message.address)
+        name = message.options.session or ""
+        session = await self.dialogs.meant_or_new(message.address, name)
         self.workers.submit(Job(message=message, session=session))

@@ -40,9 +40,10 @@ class StatusDesk:
     data_folder: str
     news: Callable[[], str] = str  # settings may have changed; see TurnParts
 
-    async def status(self, address: ChatAddress) -> Status:
+    async def status(self, address: ChatAddress, name: str = "") -> Status:
+        """Of the dialog of that name, else of the chat's current one."""
         news = self.news()
-        session = await self.dialogs.current(address)
+        session = await self.dialogs.meant(address, name)
         turns = await self._turns(session)
         chosen, note = await self._model(session)
         layers = await self._layers(session, turns, address.channel)

@@ -75,7 +75,7 @@ class UndoCommands:
         return _told("Made again", result, f"/redo {FORCE}", [])
 
     async def _changes(self, call: CommandCall) -> list[StoredChange]:
-        session = await self.dialogs.current(call.address)
+        session = await self.dialogs.meant(call.address, call.session)
         if session is None:
             return []
         if self.workers.busy(session.id):

@@ -331,3 +331,28 @@ async def test_a_recorded_turn_is_replayed_without_a_model(
     assert reply == Told(text=f"Replaying 1 request from '{tmp_path / 'demo.cassette'}'.")
     assert (recorded.text, replayed.text) == ("from the model", "from the model")
     assert len(server.requests) == 1
+
+
+async def test_a_command_works_on_the_dialog_it_names(tmp_path: Path) -> None:
+    channel = MemoryChannel()
+    there = AskOptions(session="there")
+
+    async def said(line: str, options: AskOptions = AskOptions()) -> str:
+        return (await channel.message(await channel.ask(line, options))).text
+
+    async with open_app(setup_in(tmp_path, channel, provider=numbered(2))):
+        await channel.turn(await channel.ask("q1"))
+        await channel.turn(await channel.ask("q2", there))
+        chosen = await said("/queue steer", there)
+        modes = [await said("/queue", there), await said("/queue")]
+        cleared = await said("/clear", there)
+        unknown = await said("/compact", AskOptions(session="nowhere"))
+        status = await said("/status", there)
+        here = await titles(channel)
+
+    assert modes[0] == chosen
+    assert modes[1].startswith("`followup`")
+    assert cleared.startswith("The context is empty now")
+    assert unknown == "No session named 'nowhere'"
+    assert "there" in status
+    assert here == ["there", "q1"]
