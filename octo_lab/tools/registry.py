@@ -26,6 +26,7 @@ from octo_lab.tools.builtin import (
     octo_docs,
     read_file,
     shell,
+    site_crawl,
     web_fetch,
     web_search,
     write_file,
@@ -56,6 +57,7 @@ POWERED: tuple[Callable[[Powers], Tool], ...] = (
     web_fetch.tool,
     http_request.tool,
     browser.tool,
+    site_crawl.tool,
 )
 _NAMES = frozenset(
     {*(tool.name for tool in BUILTIN), *(made.__module__.rpartition(".")[2] for made in POWERED)}
