@@ -54,6 +54,11 @@ class CellTurn:
         return self.message.options.headless
 
     @property
+    def redrawn(self) -> bool:
+        """Whether a notebook shows it, and no terminal."""
+        return self._form != "terminal"
+
+    @property
     def has_buttons(self) -> bool:
         """Whether a front end shows the turn with buttons that work."""
         return bool(getattr(self._shown, "connected", False))

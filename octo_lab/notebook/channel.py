@@ -14,6 +14,7 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import OutboundMessage
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.notebook.cell_turn import CellTurn
+from octo_lab.notebook.proposals import Proposals
 
 NAME = "notebook"
 
@@ -27,6 +28,7 @@ class NotebookChannel:
 
     def __init__(self) -> None:
         self.listeners = Listeners()
+        self.proposals = Proposals()
         self._cells: dict[str, CellTurn] = {}
 
     def expect(self, cell: CellTurn) -> None:
@@ -36,6 +38,10 @@ class NotebookChannel:
     def newest(self) -> CellTurn | None:
         """The cell that asked last and still waits."""
         return next(reversed(self._cells.values()), None)
+
+    def cell_of(self, turn_id: str) -> CellTurn | None:
+        """The cell that shows this running turn."""
+        return next((cell for cell in self._cells.values() if _shows(cell, turn_id)), None)
 
     def forget(self, message_id: str) -> None:
         self._cells.pop(message_id, None)
@@ -61,6 +67,10 @@ class NotebookChannel:
             return watched
         await anyio.to_thread.run_sync(cell.show, turn)
         return CellSink(self, cell, watched)
+
+
+def _shows(cell: CellTurn, turn_id: str) -> bool:
+    return cell.latest is not None and cell.latest.turn_id == turn_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,9 @@ class Face:
         channel = NotebookChannel()
         start = folder(self.shell, self.environ)
         setup = setup_from(start=start, environ=self.environ, channels=(channel,))
-        setup = replace(setup, tools=self.toolkit.all(timeout=setup.settings.tools.timeout))
+        setup = replace(
+            setup, tools=self.toolkit.all(channel, timeout=setup.settings.tools.timeout)
+        )
         chat = chat_id(self.shell, self.environ, setup.workspace)
         address = ChatAddress(channel=NAME, chat_id=chat)
         runtime = Runtime(self.shell, setup, address, channel)

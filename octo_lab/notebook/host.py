@@ -17,7 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from octo_lab.app import App, Setup, open_app
 from octo_lab.core.errors import OctoError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import Control, ControlReply, ControlRequest, InboundMessage
+from octo_lab.core.mail import AnswerProposal, Control, ControlReply, ControlRequest, InboundMessage
 from octo_lab.notebook.bridge import Bridge
 from octo_lab.notebook.cell_turn import CellTurn
 from octo_lab.notebook.channel import NotebookChannel
@@ -108,6 +108,8 @@ class Runtime:
 
     def control(self, control: Control) -> Future[ControlReply]:
         """Run a control of this notebook's chat."""
+        if isinstance(control, AnswerProposal):
+            return self.submit(self.channel.proposals.take, control)
         request = ControlRequest(address=self.address, control=control, sender_id=SENDER)
         return self.submit(self.opened.result().door.control, request)
 

@@ -28,6 +28,7 @@ from octo_lab.notebook.render_words import (
     diff_of,
     footer_parts,
     gist_of,
+    is_proposal,
     output_of,
     state_of,
 )
@@ -96,8 +97,9 @@ def _error(message: str, hint: str) -> str:
 
 def _tool(block: ToolBlock) -> str:
     pictures = "".join(_picture(media) for media in block.media)
+    is_open = block.diff or is_proposal(block)
     parts = [
-        f'<details class="octo-tool octo-{block.state}"{" open" if block.diff else ""}>'
+        f'<details class="octo-tool octo-{block.state}"{" open" if is_open else ""}>'
         f"<summary>{_summary(block)}</summary>",
         f'<div class="octo-card">{_input(block)}{_output(block)}</div></details>',
         f'<div class="octo-pictures">{pictures}</div>' if pictures else "",

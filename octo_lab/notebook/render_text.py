@@ -23,6 +23,7 @@ from octo_lab.notebook.render_words import (
     diff_of,
     footer_parts,
     gist_of,
+    is_proposal,
     output_of,
 )
 
@@ -71,7 +72,8 @@ def block_plain(block: Block) -> str:
 
 def _plain_tool(block: ToolBlock) -> str:
     head = f"{STATE_SIGNS[block.state]} {block.name}({gist_of(block)})"
-    lines = output_of(block, _PREVIEW).splitlines()
+    lines = code_of(block)[0].splitlines() if is_proposal(block) else []
+    lines += output_of(block, _PREVIEW).splitlines()
     if block.diff:
         lines += diff_of(block, _DIFF).split("\n")
     pictures = [f"[{media.mime}]" for media in block.media]

@@ -55,11 +55,16 @@ def code_of(block: ToolBlock) -> tuple[str, str]:
     arguments = arguments_of(block)
     if arguments is None:
         return block.arguments[:ARGUMENTS_LIMIT], ""
-    if list(arguments) == ["code"] and isinstance(arguments["code"], str):
+    if isinstance(arguments.get("code"), str):
         return arguments["code"][:ARGUMENTS_LIMIT], "python"
     if not arguments:
         return "", ""
     return json.dumps(arguments, ensure_ascii=False, indent=2)[:ARGUMENTS_LIMIT], "json"
+
+
+def is_proposal(block: ToolBlock) -> bool:
+    """Whether the call offers code to the person, who is to see it all."""
+    return block.name == "propose_cell" and block.state in ("running", "ok")
 
 
 def gist_of(block: ToolBlock) -> str:
@@ -67,8 +72,8 @@ def gist_of(block: ToolBlock) -> str:
     arguments = arguments_of(block)
     if arguments is None:
         return first_line(block.arguments)
-    if list(arguments) == ["code"]:
-        return _code_gist(str(arguments["code"]))
+    if isinstance(arguments.get("code"), str):
+        return _code_gist(arguments["code"])
     return first_line(", ".join(f"{name}={_short(value)}" for name, value in arguments.items()))
 
 

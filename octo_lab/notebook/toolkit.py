@@ -8,7 +8,9 @@ from typing import Any, Protocol
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.notebook.bridge import Bridge
+from octo_lab.notebook.channel import NotebookChannel
 from octo_lab.notebook.private_variables import PrivateVariables
+from octo_lab.notebook.propose_cell import propose_cell_tool
 from octo_lab.notebook.python_tool import python_tool
 from octo_lab.notebook.variable_tools import variable_tools
 from octo_lab.tools.function_tool import ToolDecorator, tool_decorator
@@ -42,11 +44,12 @@ class Toolkit:
             channels=frozenset({"notebook"}),
         )
 
-    def all(self, *, timeout: float) -> tuple[Tool, ...]:
-        """The tools to start with."""
+    def all(self, channel: NotebookChannel, *, timeout: float) -> tuple[Tool, ...]:
+        """The tools to start with; ``channel`` is where their turns are shown."""
         own = python_tool(self._shell, self._bridge, self.private, timeout=timeout)
         looking = variable_tools(self._shell, self._bridge, self.private)
-        return (own, *looking, *self._functions.values())
+        proposing = propose_cell_tool(self._shell, self._bridge, channel.proposals, channel.cell_of)
+        return (own, *looking, proposing, *self._functions.values())
 
     def join(self, add: Callable[[Tool], None]) -> None:
         """From now on a new tool is added with ``add``."""
