@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -180,7 +181,8 @@ class TurnApprover:
                 return await self._desk.ask(self._asker, question)
         if question.call.name in self._asker.named and question.judged is None:
             return "once"
-        nobody = ": ".join(filter(None, ("nobody can be asked here", question.why)))
+        doubt = question.why or (question.judged.reason if question.judged else "")
+        nobody = ": ".join(filter(None, ("nobody can be asked here", doubt)))
         raise self._refused(question, nobody, self._way(question))
 
     def _granted(self, question: Question) -> bool:
@@ -192,10 +194,18 @@ class TurnApprover:
     def _way(self, question: Question) -> str:
         """What lets the call run where nobody can be asked."""
         name = question.tool or question.call.name
+        if question.why:
+            return "ask where somebody can answer, or begin a new dialog"
         if question.judged is not None:
-            return f"allow it beforehand: `/allow {question.scope}`"
+            return self._beforehand(question.scopes or (question.scope,))
         hint = f"name it in the question: --tools {question.call.name}"
         return f"{hint}, or {_setting(question)}" if name in self._desk.policy.rules else hint
+
+    def _beforehand(self, scopes: tuple[str, ...]) -> str:
+        lines = [f"/allow always {scope}" for scope in scopes]
+        if self._asker.address.channel == "terminal":
+            return f"run {' and '.join(f'`octo run {shlex.quote(line)}`' for line in lines)} first"
+        return f"say {' and '.join(f'`{line}`' for line in lines)} first"
 
     def _refused(self, question: Question, why: str, hint: str) -> ToolDenied:
         what = f"{question.call.name!r} was denied: {why}"

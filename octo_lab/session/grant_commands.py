@@ -92,7 +92,7 @@ class GrantCommands:
         if not scopes:
             return await self._listed(call)
         for scope in scopes:
-            self._check(scope.partition(":")[0], call.address.channel)
+            self._check(scope, call.address.channel)
         if always:
             await self.approvals.standing.add(scopes)
             return Told(text=f"{_quoted(scopes)} may always run in this workspace.")
@@ -123,13 +123,13 @@ class GrantCommands:
 
     def _scopes(self, args: str) -> list[str]:
         """``shell git status`` is a command of the tool; ``python shell`` are two tools."""
-        words = args.replace(": ", " ", 1).split()
+        first, _, rest = args.replace(": ", " ", 1).strip().partition(" ")
         names = {tool.name: tool for tool in self.tools}
-        if len(words) > 1 and not set(words) <= set(names):
-            tool = names.get(words[0])
+        if rest and not {first, *rest.split()} <= set(names):
+            tool = names.get(first)
             if tool is not None and tool.scopes is not None:
-                return [f"{words[0]}: {' '.join(words[1:])}"]
-        return words
+                return [f"{first}: {rest.strip()}"]
+        return [first, *rest.split()] if first else []
 
     async def _listed(self, call: CommandCall) -> Told:
         session = await self.dialogs.meant(call.address, call.session)
@@ -147,9 +147,12 @@ class GrantCommands:
     def _asking(self, channel: str) -> list[Tool]:
         return [tool for tool in self.tools if tool.asks and tool.offered_to(channel)]
 
-    def _check(self, name: str, channel: str) -> None:
+    def _check(self, scope: str, channel: str) -> None:
+        """Raise UsageError for what is never asked about, or never allowed."""
+        name, part, _ = scope.partition(":")
         asking = [tool.name for tool in self._asking(channel)]
-        if name not in asking:
+        parted = [tool.name for tool in self.tools if tool.scopes and tool.offered_to(channel)]
+        if name not in (parted if part else asking):
             raise UsageError(
                 f"No tool {name!r} asks before it runs",
                 hint=f"these do: {', '.join(asking) or 'none'}",

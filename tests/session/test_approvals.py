@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -34,12 +35,15 @@ QUESTION = Question(
 class Turn:
     """A turn that asks, with somebody who answers what it shows."""
 
-    def __init__(self, desk: ApprovalDesk, session: str = "s", **asker: Any) -> None:
+    def __init__(
+        self, desk: ApprovalDesk, session: str = "s", *, channel: str = "memory", **asker: Any
+    ) -> None:
         self.events: list[TurnEvent] = []
         self.decide: Callable[[str], object] = lambda approval_id: None
         facts: dict[str, Any] = {"attended": True, **asker}
         self.approver = TurnApprover(
-            desk, Asker(address=HERE, session=session, emit=self.emit, **facts)
+            desk,
+            Asker(address=replace(HERE, channel=channel), session=session, emit=self.emit, **facts),
         )
 
     def emit(self, event: TurnEvent) -> None:
@@ -153,6 +157,28 @@ async def test_where_nobody_can_be_asked_the_answer_is_no_with_the_way_to_a_yes(
     assert turn.events == [
         Noticed(f'{way}--tools python, or set tools.python to "allow" in .octo/config.json.')
     ]
+
+
+async def test_the_way_to_a_yes_for_a_call_is_a_line_to_say_before() -> None:
+    judged = Verdict("ask", "it removes")
+    one = replace(QUESTION, scope="shell: rm -r 'a  b'", scopes=("shell: rm -r 'a  b'",))
+    two = replace(QUESTION, scope="shell: a, shell: b", scopes=("shell: a", "shell: b"))
+    ways = {
+        (one, "memory"): "say `/allow always shell: rm -r 'a  b'` first",
+        (two, "memory"): "say `/allow always shell: a` and `/allow always shell: b` first",
+        (one, "terminal"): "run `octo run "
+        """'/allow always shell: rm -r '"'"'a  b'"'"''` first""",
+        (replace(one, why="it is private"), "terminal"): "ask where somebody can answer, "
+        "or begin a new dialog",
+    }
+
+    for (question, channel), way in ways.items():
+        turn = Turn(ApprovalDesk(ApprovalPolicy()), channel=channel, attended=False)
+        with pytest.raises(ToolDenied):
+            await turn.approver.approve(replace(question, judged=judged))
+        doubt = question.why or "it removes"
+        said = f"'python' was denied: nobody can be asked here: {doubt}. To allow it, {way}."
+        assert turn.events == [Noticed(said)]
 
 
 async def test_a_tool_named_for_the_turn_is_allowed_where_nobody_can_be_asked() -> None:

@@ -114,6 +114,21 @@ async def test_a_sort_of_commands_is_allowed_listed_and_taken_back(tmp_path: Pat
     ]
 
 
+async def test_one_call_is_allowed_as_it_is_written(tmp_path: Path) -> None:
+    channel = MemoryChannel("notebook")
+    async with open_app(setup(tmp_path, channel, 1)):
+        for line in ("/allow shell: rm  -r 'a  b'", "/allow write_file: .git/config"):
+            await command(channel, line)
+        unknown = await command(channel, "/allow read_file: x")
+        listed = await command(channel, "/allow")
+
+    assert unknown.text == "No tool 'read_file' asks before it runs"
+    assert listed.text == (
+        "`shell: rm  -r 'a  b'`, `write_file: .git/config` may run in this dialog until "
+        "octo_lab closes."
+    )
+
+
 async def test_a_grant_ends_with_the_runtime(tmp_path: Path) -> None:
     states = []
     for line in ("/allow python", "/allow"):

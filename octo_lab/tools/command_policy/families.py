@@ -21,6 +21,7 @@ def families(line: str, place: Place) -> tuple[str, ...]:
     A line that is more than harmless is a family of its own, and so is one whose programs run
     what others tell them.
     """
+    line = line.strip()
     if judge_command(line, place).decision != "allow":
         return (line,)
     try:
