@@ -26,13 +26,13 @@ def model_tool(
     risk: Risk = "read",
     **options: Any,
 ) -> Tool:
-    """A tool described by the docstring of ``run`` and the fields of ``args``.
+    """A tool described by the docstring of ``run``, also of a partial one, and ``args``' fields.
 
     ``options`` are the other fields of ``Tool``: channels, asks, detail, timeout.
     """
     return Tool(
         name=name,
-        description=inspect.getdoc(run) or "",
+        description=inspect.getdoc(run.func if isinstance(run, partial) else run) or "",
         schema=object_schema(args),
         parse=partial(validate, args, name),
         run=run,

@@ -55,5 +55,5 @@ def utf8_lines(data: bytes) -> bytes:
 def size_words(size: int) -> str:
     """A size for people and models."""
     if size < 1000:
-        return f"{size} bytes"
+        return "1 byte" if size == 1 else f"{size} bytes"
     return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

@@ -138,9 +138,11 @@ async def test_both_ask_run_programs_and_are_not_for_chat_apps(powers: Powers) -
 
 
 async def test_powered_tools_are_there_where_powers_are(powers: Powers) -> None:
-    names = [tool.name for tool in builtin_tools(powers)]
+    tools = builtin_tools(powers)
+    names = [tool.name for tool in tools]
 
     assert {"shell", "exec_session"} <= set(names)
+    assert not [tool.name for tool in tools if "partial" in tool.description]
     assert len(set(names)) == len(names)
     assert not {"shell", "exec_session"} & {tool.name for tool in builtin_tools()}
 
