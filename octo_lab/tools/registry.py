@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from octo_lab.tools.builtin import (
     browser,
     code_structure,
+    deep_search,
     diff_edit,
     edit_file,
     exec_session,
@@ -58,6 +59,7 @@ POWERED: tuple[Callable[[Powers], Tool], ...] = (
     http_request.tool,
     browser.tool,
     site_crawl.tool,
+    deep_search.tool,
 )
 _NAMES = frozenset(
     {*(tool.name for tool in BUILTIN), *(made.__module__.rpartition(".")[2] for made in POWERED)}

@@ -35,7 +35,7 @@ async def web_search(powers: Powers, ctx: ToolContext, args: WebSearchArgs) -> s
     if not query:
         raise ToolFailed("The query is empty", hint="give some key words")
     count = args.count or powers.options.get("web_search", {}).get("count", 5)
-    return shown(query, await search(powers.web, _engines(powers), query, count))
+    return shown(query, await search(powers.web, engines_of(powers), query, count))
 
 
 def shown(query: str, found: Found) -> str:
@@ -49,20 +49,30 @@ def shown(query: str, found: Found) -> str:
     return "\n".join([*lines, *(["", *failed] if failed else [])])
 
 
-def _engines(powers: Powers) -> list[Ready]:
+def engines_of(powers: Powers, only: str = "") -> list[Ready]:
+    """Those that can be asked, as the owner set them, or the one that is named.
+
+    Raises ToolFailed for a name that no engine has.
+    """
+    known = [engine.name for engine in ENGINES]
+    if only and only not in known:
+        raise ToolFailed(f"{only!r} is no search engine", hint=f"known: {', '.join(known)}")
     options = powers.options.get("web_search", {})
-    return ready_engines(
-        powers.environ, names=options.get("engines", ()), urls=options.get("urls", {})
-    )
+    names = (only,) if only else options.get("engines", ())
+    return ready_engines(powers.environ, names=names, urls=options.get("urls", {}))
 
 
-def hosts(powers: Powers, args: WebSearchArgs) -> Sequence[str]:
-    """Those of every engine that the query may go to."""
+def engine_hosts(powers: Powers, only: str = "") -> Sequence[str]:
+    """Those of every engine that a query may go to."""
     try:
-        ready = _engines(powers)
+        ready = engines_of(powers, only)
     except ToolFailed:
         return ()
     return tuple(dict.fromkeys(host for one in ready if (host := host_of(one.base))))
+
+
+def hosts(powers: Powers, args: WebSearchArgs) -> Sequence[str]:
+    return engine_hosts(powers)
 
 
 def tool(powers: Powers) -> Tool:
