@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def find_workspace(start: Path, environ: Mapping[str, str]) -> Path:
     if named := environ.get("OCTO_WORKSPACE"):
         return Path(named).expanduser().resolve()
     start = start.resolve()
-    return next((p for p in (start, *start.parents) if (p / FOLDER).is_dir()), start)
+    return next((p for p in (start, *start.parents) if _is_own(p / FOLDER)), start)
 
 
 def data_folder(workspace: Path, environ: Mapping[str, str]) -> Path:
@@ -24,7 +25,12 @@ def data_folder(workspace: Path, environ: Mapping[str, str]) -> Path:
     if named := environ.get("OCTO_HOME"):
         return Path(named).expanduser().resolve()
     own = workspace / FOLDER
-    return own if own.is_dir() else platformdirs.user_data_path(APP, appauthor=False)
+    return own if _is_own(own) else platformdirs.user_data_path(APP, appauthor=False)
+
+
+def _is_own(folder: Path) -> bool:
+    """A folder that nobody may open only keeps the name free of what commands make."""
+    return folder.is_dir() and bool(stat.S_IMODE(folder.stat().st_mode))
 
 
 def user_folder() -> Path:

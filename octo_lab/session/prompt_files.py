@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import anyio
 
 from octo_lab.agent.prompt import LayerName
+from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import truncate_utf8
+from octo_lab.security.paths import Enclosure
+from octo_lab.security.private_names import PrivateNames
 
 LARGEST = 65_536
 # The first of each that exists is read; all are in the workspace.
@@ -43,23 +45,34 @@ class PromptFiles:
 
     def _read(self, path: Path) -> str:
         try:
-            status = path.stat()
+            name, status = _inside(self._workspace, path)
             mark = (status.st_mtime_ns, status.st_size, status.st_ino)
             known = self._known.get(path)
             if known is None or known[0] != mark:
-                known = self._known[path] = (mark, _text_of(path))
-        except OSError:
+                known = self._known[path] = (mark, _text_of(self._workspace, name))
+        except (OSError, ToolFailed):
             self._known.pop(path, None)
             return ""
         return known[1]
 
 
-def _text_of(path: Path) -> str:
+def _inside(workspace: Path, path: Path) -> tuple[str, os.stat_result]:
+    """Its real name below the workspace; raises ToolFailed for a link that leads to what a model
+    was never meant to see: a repository may hold links of anybody's making.
+    """
+    real = path.resolve(strict=True)
+    root = workspace.resolve()
+    if not real.is_relative_to(root) or (
+        real != root / path.relative_to(workspace)
+        and (PrivateNames().in_text(str(real.relative_to(root))))
+    ):
+        raise ToolFailed(f"{path.name!r} leads elsewhere")
+    return str(real.relative_to(root)), real.stat()
+
+
+def _text_of(workspace: Path, name: str) -> str:
     """Nothing of what is no regular file: a pipe would never end."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
+    with Enclosure(root=workspace.resolve(), private=()).open_file(name) as file:
         data = file.read(LARGEST + 1)
     text = data.decode("utf-8-sig", "replace")
-    return truncate_utf8(text, LARGEST, f"\n[{path.name} is cut at 64 KB]")
+    return truncate_utf8(text, LARGEST, f"\n[{PurePath(name).name} is cut at 64 KB]")

@@ -47,3 +47,10 @@ def test_else_data_lies_in_the_folder_of_the_user(tmp_path: Path) -> None:
     folder = platformdirs.user_data_path("octo_lab", appauthor=False)
     assert data_folder(tmp_path, {}) == folder
     assert user_folder() == platformdirs.user_config_path("octo_lab", appauthor=False)
+
+
+def test_an_octo_folder_that_nobody_may_open_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".octo").mkdir(mode=0)
+
+    assert find_workspace(tmp_path, {}) == tmp_path
+    assert data_folder(tmp_path, {}) != tmp_path / ".octo"

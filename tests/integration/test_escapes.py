@@ -130,15 +130,43 @@ async def test_octo_labs_own_folder_in_the_workspace_is_empty_and_stays(cage: Ca
     assert (cage.workspace / ".octo" / "secret").read_text() == CANARY
 
 
-async def test_an_own_folder_that_a_command_makes_is_renamed(tmp_path: Path) -> None:
+async def test_an_own_folder_is_not_made_even_while_a_command_runs(tmp_path: Path) -> None:
     cage = make_cage(tmp_path)
-    (cage.workspace / ".octo" / "secret").unlink()
-    (cage.workspace / ".octo").rmdir()
+    own = cage.workspace / ".octo"
+    (own / "secret").unlink()
+    own.rmdir()
+    seen: list[list[Path]] = []
 
-    ran = await cage.run("mkdir .octo; echo '{}' > .octo/config.json")
+    async def look() -> None:
+        while not (cage.workspace / "ready").exists():  # noqa: ASYNC110 - made by the command
+            await anyio.sleep(0.02)
+        seen.append(list(own.iterdir()))
 
-    assert ran.notes
-    assert not (cage.workspace / ".octo").exists()
+    script = (
+        "rmdir .octo; mv .octo x; rm -rf .octo; chmod 777 .octo; mkdir -p .octo;"
+        " echo '{}' > .octo/config.json; touch ready; sleep 0.3"
+    )
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(look)
+        ran = await cage.run(script)
+
+    assert (seen, ran.notes, own.exists()) == ([[]], (), False)
+
+
+async def test_git_is_used_but_not_told_what_to_run(cage: Cage) -> None:
+    await cage.run("git init -q")
+    git = cage.workspace / ".git"
+    before = (git / "config").read_bytes(), sorted((git / "hooks").iterdir())
+
+    ran = await cage.run(
+        "echo x > .git/hooks/post-commit; chmod +x .git/hooks/*; mv .git/hooks y; mv .git y;"
+        " git config core.pager x; echo '[core] pager = x' >> .git/config; rm -f .git/config;"
+        " echo 1 > a; git add -A; git -c user.name=a -c user.email=b commit -qm first;"
+        " git log --format=%s; git checkout -q -b other; git status --short"
+    )
+
+    assert ran.stdout == b"first\n"
+    assert ((git / "config").read_bytes(), sorted((git / "hooks").iterdir())) == before
 
 
 async def test_keys_are_hidden_when_the_home_folder_is_the_workspace(tmp_path: Path) -> None:

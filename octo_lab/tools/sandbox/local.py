@@ -126,17 +126,18 @@ class LocalExec:
     def _run(self, choice: Choice, execution: Execution, stop: Stop) -> Executed:
         if execution.folder != ".":
             self._files.list_dir(execution.folder)
-        sight = find_sight(
+        with ExitStack() as after, keep_out(self.home.workspace.resolve()) as notes:
+            start = self._start(choice, execution, self._sight(), after)
+            ran = run_process(start, stop)
+        return replace(ran, notes=(*ran.notes, *notes))
+
+    def _sight(self) -> Sight:
+        return find_sight(
             self.home.workspace,
             private=self.home.private,
             readable=self.home.policy.readable,
             home=self.home.home,
         )
-        with ExitStack() as after:
-            start = self._start(choice, execution, sight, after)
-            with keep_out(sight.workspace) as notes:
-                ran = run_process(start, stop)
-            return replace(ran, notes=(*ran.notes, *notes))
 
     def _start(self, choice: Choice, execution: Execution, sight: Sight, after: ExitStack) -> Start:
         policy, mark = self.home.policy, uuid4().hex

@@ -3,25 +3,73 @@
 from __future__ import annotations
 
 import os
+import stat
+import threading
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
 from octo_lab.tools.sandbox.sight import OWN
 
+_LOCK = threading.Lock()
+_RUNNING: Counter[Path] = Counter()
+
 
 @contextmanager
 def keep_out(workspace: Path) -> Iterator[list[str]]:
-    """An existing one is hidden by the sandbox; one that appears meanwhile gets another name,
-    which a note tells.
+    """An existing one is hidden by the sandbox. Where there is none, an empty folder that nobody
+    may open takes its place as long as commands run, so that the sandbox has something to hide;
+    what stands there in the end all the same gets another name, which a note tells.
     """
     own, notes = workspace / OWN, list[str]()
-    had = os.path.lexists(own)
+    held = _take(own)
     try:
         yield notes
     finally:
-        if not had and os.path.lexists(own):
-            other = own.with_name(f"octo-made-by-a-command-{uuid4().hex[:8]}")
-            own.rename(other)
-            notes.append(f"{OWN!r} is octo_lab's own folder; what was made is {other.name!r} now.")
+        if held and (other := _leave(own)):
+            notes.append(f"{OWN!r} is octo_lab's own folder; what was made is {other!r} now.")
+
+
+def _take(own: Path) -> bool:
+    with _LOCK, suppress(OSError):
+        if not os.path.lexists(own):
+            own.mkdir(mode=0)
+        elif not _is_place_holder(own):
+            return False
+        _RUNNING[own] += 1
+        return True
+    return False
+
+
+def _leave(own: Path) -> str:
+    """The name of what a command made, if it made something."""
+    with _LOCK:
+        _RUNNING[own] -= 1
+        if _RUNNING[own] > 0 and _is_place_holder(own):
+            return ""
+        if _RUNNING[own] <= 0:
+            del _RUNNING[own]
+        return _cleared(own)
+
+
+def _cleared(own: Path) -> str:
+    if not os.path.lexists(own):
+        return ""
+    if _is_place_holder(own):
+        with suppress(OSError):  # not empty: somebody put something there
+            own.rmdir()
+            return ""
+    other = own.with_name(f"octo-made-by-a-command-{uuid4().hex[:8]}")
+    own.rename(other)
+    return other.name
+
+
+def _is_place_holder(own: Path) -> bool:
+    """One that a run which was killed has left behind is as good as another."""
+    try:
+        status = own.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode)

@@ -44,7 +44,7 @@ class SandboxPolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One command and what it sees: ``workspace`` to write, ``readable`` to read, but nothing of
-    ``hidden`` (existing folders and files below those). ``fixed`` are folders of the workspace that
+    ``hidden`` (existing folders and files below those). ``fixed`` is what of the workspace
     may only be read. All paths are absolute and resolved.
     """
 

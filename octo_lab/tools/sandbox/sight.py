@@ -36,15 +36,16 @@ SECRETS = (
         ".ipython/profile_default/history.sqlite",
     ),
 )
+_STEERING = (".git/hooks", ".git/config")
 _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
 _NEVER = tuple(map(Path, ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """Resolved paths: ``readable`` folders, and what of everything is ``hidden``. ``fixed`` is
-    Python's own environment where it lies in the workspace: whoever changes it is run by the next
-    kernel, outside of any sandbox.
+    """Resolved paths: ``readable`` folders, and what of everything is ``hidden``. ``fixed`` is what
+    is run outside of any sandbox: Python's own environment where it lies in the workspace, by the
+    next kernel, and what git is told to run, by whoever next looks at the repository.
     """
 
     workspace: Path
@@ -86,11 +87,12 @@ def find_sight(
 
 
 def _fixed(workspace: Path, prefixes: Iterable[Path]) -> tuple[Path, ...]:
-    found = dict.fromkeys(prefix.resolve() for prefix in prefixes)
+    steering = (workspace / name for name in _STEERING)
+    found = dict.fromkeys(path.resolve() for path in (*prefixes, *steering))
     return tuple(
         path
         for path in found
-        if path != workspace and path.is_relative_to(workspace) and _is_folder(path)
+        if path != workspace and path.is_relative_to(workspace) and _mode(path)
     )
 
 

@@ -131,13 +131,26 @@ def test_one_that_appears_gets_another_name_whatever_it_is(tmp_path: Path, kind:
     own = tmp_path / ".octo"
 
     with keep_out(tmp_path) as notes:
+        own.rmdir()
         match kind:
             case "folder":
                 own.mkdir()
             case "file":
-                own.touch()
+                own.write_text("{}")
             case _:
                 own.symlink_to("/x")
 
     assert [path.name[:23] for path in tmp_path.iterdir()] == ["octo-made-by-a-command-"]
     assert len(notes) == 1
+
+
+def test_its_place_is_taken_as_long_as_any_command_runs(tmp_path: Path) -> None:
+    own = tmp_path / ".octo"
+    own.mkdir(mode=0)  # left behind by a run that was killed
+
+    with keep_out(tmp_path) as outer:
+        with keep_out(tmp_path) as inner:
+            assert own.is_dir()
+        assert own.is_dir()
+
+    assert (inner, outer, list(tmp_path.iterdir())) == ([], [], [])
