@@ -130,6 +130,19 @@ def test_the_kernelspec_is_what_front_ends_expect(tmp_path: Path) -> None:
     assert kernel_json()["language"] == "python"
 
 
+def test_files_beside_a_notebook_are_for_its_cells_not_for_the_kernel(tmp_path: Path) -> None:
+    for name in ("typing_extensions", "json", "queue"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} of the folder ran')\n")
+    (tmp_path / "mine.py").write_text("WORD = 'found'\n")
+
+    with kernel(tmp_path) as octo:
+        ran = octo.run("import json, mine; print(json.dumps(mine.WORD))")
+        state = octo.run("%octo status")
+
+    assert (ran.printed, ran.error) == ('"found"\n', "")
+    assert (state.status, "of the folder" in state.everything) == ("ok", False)
+
+
 def test_a_kernel_name_that_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Invalid kernel"):
         install_kernelspec(prefix=str(tmp_path), name="no/such name")

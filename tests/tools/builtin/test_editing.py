@@ -129,7 +129,7 @@ async def test_a_binary_file_that_is_replaced_is_told_in_words(
 ) -> None:
     (tmp_path / "f").write_bytes(b"\0" * 2000)
     await use(write_file.TOOL, path="f", content="x")
-    assert ctx.changes.files[0].diff == "Binary file f: 2.0 kB -> 1 bytes\n"
+    assert ctx.changes.files[0].diff == "Binary file f: 2.0 kB -> 1 byte\n"
 
 
 async def test_a_long_diff_is_shown_in_part(use: Use, ctx: ToolContext) -> None:
