@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import typing
 from collections import ChainMap
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -20,6 +20,8 @@ from octo_lab.config.settings import Settings
 from octo_lab.core.errors import ConfigError
 
 CONFIG = "config.json"
+_URL = "_BASE_URL"
+_KEYS = ("_API_KEY", "_KEY", "_TOKEN")
 DOTENV = ".env"
 
 
@@ -70,10 +72,27 @@ def _variables(
     origins: dict[str, str] = {}
     for path in (user_folder / DOTENV, workspace / DOTENV):
         found = read_dotenv(path)
+        if path.parent == workspace:
+            _check_steering(path, found, {*environ, *variables})
         variables |= found
         origins |= dict.fromkeys(found, str(path))
     own = {name: path for name, path in origins.items() if name not in environ}
     return ChainMap(cast(MutableMapping[str, str], environ), variables), own
+
+
+def _check_steering(path: Path, found: Mapping[str, str], known: Collection[str]) -> None:
+    """A key that is kept elsewhere goes nowhere that a file of the workspace says: whoever made
+    the repository, or a command that ran in it, may have written that. Raises ConfigError.
+    """
+    for name in found:
+        maker = name.removesuffix(_URL)
+        makers = ("GEMINI_", "GOOGLE_") if maker == "GEMINI" else (f"{maker}_",)
+        keys = [one for one in known if one.startswith(makers) and one.endswith(_KEYS)]
+        if name.endswith(_URL) and name not in known and keys:
+            raise ConfigError(
+                f"{str(path)!r} sets {name!r}, but {sorted(keys)[0]!r} is kept elsewhere",
+                hint=f"set {name} where the key is, or in .octo/config.json",
+            )
 
 
 def _checked(values: Json, merged: Merged) -> Settings:

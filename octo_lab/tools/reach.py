@@ -20,14 +20,24 @@ REACHING = frozenset(
 """Tools whose ``path`` may be absolute."""
 
 _STEERING = frozenset({".git", ".hg", ".svn"})
+_ORDERS = frozenset(
+    {"agents.md", "claude.md", ".env"}
+)  # what octo_lab reads at the workspace's top
 
 Judge = Callable[[Any, Path], Verdict | None]
 
 
 def judge_write(args: Any, workspace: Path) -> Verdict | None:
-    """What lies in a repository's own folder can make git run programs; a person decides."""
-    if any(part.casefold() in _STEERING for part in PurePosixPath(args.path).parts):
+    """What lies in a repository's own folder can make git run programs, and what octo_lab reads
+    itself stays in force when this conversation is over; a person decides.
+    """
+    pure = PurePosixPath(args.path)
+    parts = [part.casefold() for part in pure.parts]
+    if not _STEERING.isdisjoint(parts):
         return Verdict("ask", f"{args.path!r} steers what the version control does")
+    at_top = pure.is_absolute() or len(parts) == 1
+    if ".octo" in parts or (at_top and not _ORDERS.isdisjoint(parts[-1:])):
+        return Verdict("ask", f"{args.path!r} steers octo_lab from now on")
     return None
 
 

@@ -129,6 +129,23 @@ def test_variables_come_from_the_process_then_the_workspace_then_the_user(place:
     assert dict(os.environ) == before
 
 
+@pytest.mark.parametrize("name", ["OPENAI", "GEMINI"])
+def test_a_file_of_the_workspace_does_not_say_where_a_key_of_elsewhere_goes(
+    place: Place, name: str
+) -> None:
+    (place.workspace / ".env").write_text(
+        f"{name}_BASE_URL=http://elsewhere/v1\n{name}_API_KEY=x\n"
+    )
+    key = {"GEMINI": "GOOGLE_API_KEY"}.get(name, f"{name}_API_KEY")
+
+    assert place.load().environ[f"{name}_BASE_URL"] == "http://elsewhere/v1"
+    assert f"'{key}' is kept elsewhere" in place.failure({key: "mine"})
+    (place.user / ".env").write_text(f"{key}=mine\n")
+    assert f"'{key}' is kept elsewhere" in place.failure()
+    own = place.load({f"{name}_BASE_URL": "http://here/v1"})
+    assert own.environ[f"{name}_BASE_URL"] == "http://here/v1"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

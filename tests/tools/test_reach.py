@@ -39,9 +39,15 @@ def decided(tool: Tool, path: str) -> tuple[str, tuple[str, ...]]:
         (".gitignore", ("", ())),
         ("a/.GIT/hooks/pre-commit", ("ask", ("a/.GIT/hooks/pre-commit",))),
         ("/work/.git/config", ("ask", ("/work/.git/config",))),
+        ("AGENTS.md", ("ask", ("AGENTS.md",))),
+        ("./claude.MD", ("ask", ("./claude.MD",))),
+        ("/work/AGENTS.md", ("ask", ("/work/AGENTS.md",))),
+        (".env", ("ask", (".env",))),
+        ("sub/.octo/config.json", ("ask", ("sub/.octo/config.json",))),
+        ("docs/AGENTS.md", ("", ())),
     ],
 )
-async def test_what_steers_git_is_written_only_when_a_person_agrees(
+async def test_what_steers_git_or_octo_lab_is_written_only_when_a_person_agrees(
     path: str, decision: tuple[str, tuple[str, ...]]
 ) -> None:
     assert decided(write_file.TOOL, path) == decision
