@@ -58,8 +58,11 @@ class WithinWindow:
 
     def _compacted(self, request: ChatRequest, refused: int) -> Compacted:
         messages = list(request.messages)
-        budget = self._budget(refused) - _tools_tokens(request)
-        if not self._cut and self._fits(messages, budget):
+        whole = self._budget(refused)
+        if not self._cut and self._few(messages):
+            return Compacted(messages=request.messages)
+        budget = whole - _tools_tokens(request)
+        if not self._cut and _tokens(messages) <= budget:
             return Compacted(messages=request.messages)
         system, rest = _split(messages)
         rest = _shortened(rest, self.policy.old_result)
@@ -81,9 +84,10 @@ class WithinWindow:
         budget = self.policy.budget(self.window, refused)
         return budget if self._most is None else min(budget, self._most)
 
-    def _fits(self, messages: Sequence[Message], budget: int) -> bool:
-        few = sum(message.role != "system" for message in messages) <= self.policy.least
-        return (few and not self._refused) or _tokens(messages) <= budget
+    def _few(self, messages: Sequence[Message]) -> bool:
+        """Whether there is nothing to leave out, as far as is known."""
+        said = sum(message.role != "system" for message in messages)
+        return said <= self.policy.least and not self._refused
 
     def _room(self, budget: int) -> int:
         return int(max(0, budget) * self.policy.summary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,9 +42,9 @@ SHARED = Patience(base=math.inf, most=math.inf)
 """For several models that share the work: they have a patience of their own until one begins."""
 
 
-def _now() -> float:
+def _clock() -> Callable[[], float]:
     """The time of the loop, also where no task runs: in a callback from a thread."""
-    return asyncio.get_running_loop().time()
+    return asyncio.get_running_loop().time
 
 
 class Silence:
@@ -53,22 +54,21 @@ class Silence:
         self.scope = anyio.CancelScope()
         self._between = patience.between
         self._most = patience.most
-        self._seconds = patience.first(tokens)
-        self._arm(_now())
+        self._now = _clock()
+        self._stale = -math.inf
+        self._wait(patience.first(tokens))
 
     def heard(self) -> None:
         """A part of the answer came."""
-        now = _now()
-        if self._seconds != self._between:
+        now = self._now()
+        if now >= self._stale:
             self._seconds = self._between
             self._arm(now)
-        elif now - self._armed > self._seconds * _SLACK:
-            self._arm(now)
+            self._stale = now + self._seconds * _SLACK
 
     def told_to_wait(self) -> None:
         """A wait was announced, as before a request is tried again."""
-        self._seconds = self._most
-        self._arm(_now())
+        self._wait(self._most)
 
     def error(self, name: str) -> TimedOut:
         return TimedOut(
@@ -76,8 +76,13 @@ class Silence:
             hint="try again, or choose another model",
         )
 
+    def _wait(self, seconds: float) -> None:
+        """So long until something is heard, which moves the deadline at once."""
+        self._seconds = seconds
+        self._stale = -math.inf
+        self._arm(self._now())
+
     def _arm(self, now: float) -> None:
-        self._armed = now
         self.scope.deadline = now + self._seconds * (1 + _SLACK)
 
 
@@ -87,10 +92,11 @@ class TurnClock:
     def __init__(self, seconds: float, idle: float) -> None:
         self.scope = anyio.CancelScope()
         self._idle = idle
-        self._end = _now() + seconds
+        self._now = _clock()
+        self._end = self._now() + seconds
         self._paused = 0
         self._left = 0.0
-        self._arm(_now())
+        self._arm(self._now())
 
     @property
     def expired(self) -> Literal["seconds", "idle"]:
@@ -99,25 +105,26 @@ class TurnClock:
 
     def heard(self) -> None:
         """Something happened."""
-        now = _now()
-        if not self._paused and now - self._heard > self._idle * _SLACK:
+        now = self._now()
+        if now > self._stale:
             self._arm(now)
 
     def pause(self) -> None:
         if self._paused == 0:
-            self._left = self._end - _now()
-            self.scope.deadline = math.inf
+            self._left = self._end - self._now()
+            self.scope.deadline = self._stale = math.inf
         self._paused += 1
 
     def resume(self) -> None:
         self._paused -= 1
         if self._paused == 0:
-            now = _now()
+            now = self._now()
             self._end = now + self._left
             self._arm(now)
 
     def _arm(self, now: float) -> None:
         self._heard = now
+        self._stale = now + self._idle * _SLACK
         self.scope.deadline = min(self._end, now + self._idle * (1 + _SLACK))
 
 

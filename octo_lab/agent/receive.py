@@ -89,11 +89,13 @@ async def receive(stream: Events, transcript: Transcript, hearing: Hearing) -> R
 
 
 def _add_text(event: TextDelta, reply: Reply, hearing: Hearing) -> None:
-    text = hearing.joint.feed(event.text) if hearing.joint else event.text
+    said = text = event.text
+    if hearing.joint:
+        text = hearing.joint.feed(text)
     reply.text.append(text)
     shown = hearing.gate.feed(text)
     if shown:
-        hearing.emit(event if shown is event.text else TextDelta(shown))
+        hearing.emit(event if shown is said else TextDelta(shown))
 
 
 def _add_rest(reply: Reply, hearing: Hearing) -> None:

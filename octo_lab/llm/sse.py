@@ -40,16 +40,17 @@ class SSEDecoder:
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """The events that this piece completes, in order."""
         # The usual case, one whole event of one data line, needs no state machine.
-        if chunk[-2:] == b"\n\n" and self._at_start:
-            name, data = b"", b"\n"
+        if chunk[-2:] == b"\n\n" and self._at_start and len(chunk) <= self._limit:
+            name, data = "message", b"\n"
             if chunk[:6] == b"data: ":
                 data = chunk[6:-2]
             elif chunk[:7] == b"event: ":
-                name, found, data = chunk[7:-2].partition(b"\ndata: ")
-                data = data if found else b"\n"
-            if _is_line(data) and _is_line(name) and len(chunk) <= self._limit:
+                line, _, rest = chunk[7:-2].partition(b"\ndata: ")
+                if rest and b"\r" not in line and b"\n" not in line:
+                    name, data = _text(line) or name, rest
+            if b"\n" not in data and b"\r" not in data:
                 self._after_cr = False
-                return [ServerSentEvent(_text(data), _text(name) or "message", self._id)]
+                return [ServerSentEvent(_text(data), name, self._id)]
         return self._lines(chunk)
 
     @property
@@ -128,10 +129,6 @@ class SSEDecoder:
             f"The stream holds an event of more than {self._limit} bytes",
             hint="the server does not speak server-sent events as it should",
         )
-
-
-def _is_line(data: bytes) -> bool:
-    return b"\n" not in data and b"\r" not in data
 
 
 def _text(data: bytes) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import anyio
 
 from octo_lab.agent.hooks import HookSet
+from octo_lab.agent.prompt import LayerName
 from octo_lab.agent.session_limits import SessionUsages
 from octo_lab.agent.transcript import Transcript
 from octo_lab.bus.latest import Latest
@@ -71,7 +72,9 @@ class Stopper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningTurn:
-    """A turn at work; ``model`` is the one it began with, ``provider`` whoever answers now."""
+    """A turn at work; ``model`` is the one it began with, ``provider`` whoever answers now;
+    ``texts`` are layers of the prompt, as their files are when it begins.
+    """
 
     job: Job
     row: TurnRow
@@ -80,6 +83,7 @@ class RunningTurn:
     controller: TurnController
     stopper: Stopper
     earlier: Earlier
+    texts: Mapping[LayerName, str] = field(default_factory=dict)
     news: str = ""
     transcript: Transcript = field(default_factory=Transcript)
     said: SteerBox = field(default_factory=SteerBox)

@@ -33,9 +33,10 @@ class PromptFiles:
 
     async def texts(self) -> dict[LayerName, str]:
         """The layers that have a file; each text is at most 64 KB."""
-        return await anyio.to_thread.run_sync(self._texts)
+        return await anyio.to_thread.run_sync(self.read)
 
-    def _texts(self) -> dict[LayerName, str]:
+    def read(self) -> dict[LayerName, str]:
+        """The same, for who is in a thread already."""
         found = ((layer, self._first(names)) for layer, names in FILES.items())
         return {layer: text for layer, text in found if text}
 

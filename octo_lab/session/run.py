@@ -10,6 +10,7 @@ from functools import partial
 import anyio
 from sqlalchemy import Connection
 
+from octo_lab.agent.prompt import LayerName
 from octo_lab.core.errors import OctoError, Rejected
 from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message
@@ -68,7 +69,7 @@ async def begin(
     ``read`` is called with each message that the running turn takes in.
     """
     news = parts.news()
-    session = await _session(parts, job)
+    session, texts = await _as_of_now(parts, job)
     _check_turns(parts.usages.limits.turns, session)
     model = await parts.models.choose(job.message.options.model or session.model)
     new = _new_turn(job, model)
@@ -101,6 +102,7 @@ async def begin(
         stopper=stopper,
         news=news,
         earlier=Earlier(cursor=session.cursor, turns=past, summary=summary),
+        texts=texts,
         said=SteerBox(taken),
         taint=taint,
         screen=privacy.screen(lambda text: controller.emit(Noticed(text))),
@@ -114,10 +116,16 @@ async def _summed_up(parts: TurnParts, session: SessionRow, summary: str) -> tup
     return await parts.database.read(partial(taint_at, turn_id=session.cursor))
 
 
-async def _session(parts: TurnParts, job: Job) -> SessionRow:
-    """The dialog as it is by now: it may have changed while the message waited."""
-    session = await parts.database.read(partial(get_session, session_id=job.session.id))
-    return session or job.session
+async def _as_of_now(parts: TurnParts, job: Job) -> tuple[SessionRow, dict[LayerName, str]]:
+    """The dialog, which may have changed while the message waited, and the prompt's files: both
+    in one thread, for a thread costs more than they do.
+    """
+
+    def read(db: Connection) -> tuple[SessionRow | None, dict[LayerName, str]]:
+        return get_session(db, job.session.id), parts.policy.prompt.read()
+
+    session, texts = await parts.database.read(read)
+    return session or job.session, texts
 
 
 def _check_turns(most: int | None, session: SessionRow) -> None:
@@ -179,7 +187,7 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     tools = parts.policy.tools_for(turn.job.message, parts.tools, turn.model.name)
     emit = turn.controller.emit
     earlier = await compacted(parts, turn)
-    texts = {n: turn.screen.mask(text) for n, text in (await parts.policy.prompt.texts()).items()}
+    texts = {name: turn.screen.mask(text) for name, text in turn.texts.items()}
     asked = turn_input(turn.job.message, tools, earlier, texts)
     first = turn.model.note if turn.row.parent is None else ""
     idle = parts.policy.unmatched(turn.job.message, parts.tools)

@@ -113,7 +113,9 @@ def unmatched(patterns: Sequence[str], tools: Sequence[Tool]) -> str:
     return f"No tool fits {missing}" + (f" (did you mean {near[0]!r}?)." if near else ".")
 
 
-def _matches(tool: Tool, patterns: Iterable[str]) -> bool:
+def _matches(tool: Tool, patterns: Sequence[str]) -> bool:
+    if not patterns or "*" in patterns:  # what is usual is quick: every turn asks for every tool
+        return bool(patterns)
     own = tool.own_name or tool.name
     names = (own, *(f"group:{group}" for group in (tool.group, *ALSO.get(own, ()))))
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
