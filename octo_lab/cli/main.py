@@ -70,7 +70,12 @@ def run(  # noqa: PLR0913 - one parameter for each option
     session: Session = None,
     tools: Annotated[
         list[str] | None,
-        typer.Option("--tools", "-t", metavar="PATTERN", help="Allow only these tools."),
+        typer.Option(
+            "--tools",
+            "-t",
+            metavar="PATTERN",
+            help="Allow only these tools: names, or web_*, with commas.",
+        ),
     ] = None,
     no_tools: Annotated[bool, typer.Option("--no-tools", help="Allow no tools.")] = False,
     timeout: Annotated[

@@ -108,6 +108,7 @@ def answer_json(heard: TurnSnapshot | OutboundMessage) -> str:
         "usage": usage_json(heard.usage),
         "cost": heard.usage.dollars,
         "tools": [_tool_json(block) for block in heard.blocks if isinstance(block, ToolBlock)],
+        "notices": [block.text for block in heard.blocks if isinstance(block, NoticeBlock)],
     }
     if heard.error is not None:
         answer |= {"error": heard.error.message, "hint": heard.error.hint}

@@ -16,6 +16,7 @@ from octo_lab.cli.printer import Printer
 from octo_lab.core.errors import UsageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.mail import AskOptions
+from octo_lab.core.text import between_commas
 
 CHAT = "main"
 MAX_PROMPT = 4_000_000
@@ -38,7 +39,7 @@ def run(words: Sequence[str], options: RunOptions) -> Outcome:
     question = Question(
         text=_prompt(words),
         options=AskOptions(
-            model=options.model, session=options.session, tools=options.tools, headless=True
+            model=options.model, session=options.session, tools=_named(options.tools), headless=True
         ),
         timeout=options.timeout,
         as_json=options.as_json,
@@ -52,6 +53,10 @@ def run(words: Sequence[str], options: RunOptions) -> Outcome:
             return await Asking(conversation, printer, question).run()
 
     return anyio.run(ask)
+
+
+def _named(tools: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if tools is None else between_commas(tools)
 
 
 def _prompt(words: Sequence[str]) -> str:

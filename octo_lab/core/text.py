@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def clean(text: str) -> str:
     """Replace lone surrogates by U+FFFD, so that the text always encodes as UTF-8."""
@@ -30,6 +32,12 @@ def head_and_tail(text: str, limit: int) -> str:
     head = limit * 2 // 3
     tail = limit - head
     return f"{text[:head]}\n[… {len(text) - limit} characters omitted …]\n{text[-tail:]}"
+
+
+def between_commas(texts: Iterable[str]) -> tuple[str, ...]:
+    """The parts of each text between its commas, without blanks around them; no empty ones."""
+    parts = (part.strip() for text in texts for part in text.split(","))
+    return tuple(part for part in parts if part)
 
 
 def first_line(text: str, limit: int = 80) -> str:

@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import AskOptions, Attachment
+from octo_lab.core.text import between_commas
 from octo_lab.notebook.attach import attached, last_cells, mentioned, typed_cells
 from octo_lab.notebook.fix import last_failure
 from octo_lab.notebook.interpolate import interpolate
@@ -66,7 +67,7 @@ def ask_options(shell: InteractiveShell, given: Given, place: Place, slot: str) 
     return AskOptions(
         model=given.get("model"),
         session=given.get("session"),
-        tools=() if given.get("no_tools") else tuple(tools) if tools is not None else None,
+        tools=() if given.get("no_tools") else between_commas(tools) if tools is not None else None,
         temperature=given.get("temperature"),
         max_tokens=given.get("max_tokens"),
         timeout=given.get("timeout"),

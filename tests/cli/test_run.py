@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shlex
 import signal
 import time
 
@@ -82,8 +83,28 @@ def test_json_holds_the_whole_answer(octo: Octo, server: LlmServer) -> None:
         },
         "cost": None,
         "tools": [{"name": "list_dir", "arguments": '{"path": "."}', "state": "ok"}],
+        "notices": [],
     }
     assert done.err == ""
+
+
+@pytest.mark.parametrize("form", ["--json", "--no-stream"])
+def test_what_would_be_asked_about_is_refused_with_the_line_that_allows_it(
+    octo: Octo, server: LlmServer, form: str
+) -> None:
+    octo = octo.with_model(server)
+    push = call("shell", command="git push  origin")
+    server.script(calls(push), says("No."), calls(push), says("Done."))
+
+    refused = octo("run", "--tools", "grep, shell", form, "go")
+    told = refused.json["notices"][0] if form == "--json" else refused.err
+    line = shlex.split(told.partition("`octo run ")[2].partition("` first")[0])
+    allowed = octo("run", *line)
+    again = octo("run", "--json", "-q", "go")
+
+    assert line == ["/allow always shell: git push  origin"]
+    assert allowed.code == 0
+    assert [tool["state"] for tool in again.json["tools"]] == ["ok"]
 
 
 def test_each_run_is_on_its_own_unless_a_session_is_named(octo: Octo, server: LlmServer) -> None:

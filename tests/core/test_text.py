@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octo_lab.core.text import clean, first_line, head_and_tail, truncate_utf8
+from octo_lab.core.text import (
+    between_commas,
+    clean,
+    first_line,
+    head_and_tail,
+    truncate_utf8,
+)
 
 ANY_TEXT = st.text(st.characters())
 
@@ -46,3 +52,7 @@ def test_a_long_output_keeps_its_ends_and_says_what_went() -> None:
 )
 def test_the_first_line_is_short_and_not_blank(text: str, expected: str) -> None:
     assert first_line(text) == expected
+
+
+def test_a_list_may_be_written_with_commas() -> None:
+    assert between_commas(["a*, b", "group:fs", " ,", ""]) == ("a*", "b", "group:fs")
