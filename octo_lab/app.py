@@ -57,6 +57,7 @@ from octo_lab.session.crash_copies import keep_crash_copies
 from octo_lab.session.dialog_commands import DialogCommands
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.grant_commands import GrantCommands
+from octo_lab.session.model_choice import ModelChoices
 from octo_lab.session.models import ConfiguredModels, ModelSource, OneModel
 from octo_lab.session.ownership import registered, stay_alive
 from octo_lab.session.parts import TurnParts
@@ -66,6 +67,7 @@ from octo_lab.session.routing_commands import RoutingCommands
 from octo_lab.session.standing import open_standing
 from octo_lab.session.status import StatusDesk, status_text
 from octo_lab.session.tool_calls import ToolDesk
+from octo_lab.session.toolkit import DELIVERY_SECONDS, SessionTools
 from octo_lab.session.undo_commands import UndoCommands
 from octo_lab.session.worker import Tell, Workers
 from octo_lab.storage.database import Database, open_database
@@ -196,6 +198,8 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         stack.push_async_callback(workers.close, TURN_GRACE)
         router, controls = _answering(setup, parts, workers, tell=tell, channels=channels)
         tools.add(status_tool(partial(_told_status, controls.desk)))
+        for tool in _session_tools(controls, workers, bus, channels).tools():
+            tools.add(tool)
         inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
         services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
         services.start_soon(bus.serve_controls, controls.answer)
@@ -346,6 +350,14 @@ def _answering(
         workspace=setup.workspace,
     )
     return Router(dialogs=dialogs, workers=workers, commands=commands, tell=tell), controls
+
+
+def _session_tools(
+    controls: Controls, workers: Workers, bus: Bus, channels: Channels
+) -> SessionTools:
+    choices = ModelChoices(dialogs=controls.dialogs, workers=workers, models=controls.models)
+    deliver = partial(bus.deliver, timeout=DELIVERY_SECONDS)
+    return SessionTools(deliver=deliver, largest=channels.largest_file, choices=choices)
 
 
 async def _told_status(desk: StatusDesk, ctx: ToolContext) -> str:

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 
-from octo_lab.bus.ports import Channel, LiveChannel
+from octo_lab.bus.ports import Channel, FileChannel, LiveChannel
 from octo_lab.core.errors import DeliveryRejected
 from octo_lab.core.keys import ChatAddress
 
@@ -34,6 +34,11 @@ class Channels:
         """Nothing more can go there."""
         self._channels.pop(name, None)
         self._live.pop(name, None)
+
+    def largest_file(self, name: str) -> int:
+        """How many bytes a file may have that goes there; 0 where none can."""
+        channel = self._channels.get(name)
+        return channel.largest_file if isinstance(channel, FileChannel) else 0
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -38,6 +38,16 @@ class Channel(Protocol):
         ...
 
 
+@runtime_checkable
+class FileChannel(Channel, Protocol):
+    """A channel whose ``send`` brings the files of a message, too."""
+
+    @property
+    def largest_file(self) -> int:
+        """In bytes."""
+        ...
+
+
 class TurnSink(Protocol):
     """Shows one turn in one chat; owns what it made there (a message to edit, a widget)."""
 

@@ -21,6 +21,7 @@ class TerminalChannel:
     name = "terminal"
     live = LivePolicy(interval=0.05)
     presentation = Presentation()
+    largest_file = 10_000_000
 
     def __init__(self) -> None:
         self._listeners = Listeners()

@@ -86,7 +86,8 @@ class OutboundMessage:
     """Something said outside a turn: a command's answer, a refusal, a notice.
 
     ``reply_to`` is the id of the inbound message it answers, ``""`` when it answers none.
-    ``failed`` marks a refusal or an error, ``hint`` its next step.
+    ``failed`` marks a refusal or an error, ``hint`` its next step. ``media`` are files for the
+    person, which ``text`` names; ``turn_id`` is the turn that sent them.
     """
 
     address: ChatAddress
@@ -94,6 +95,8 @@ class OutboundMessage:
     reply_to: str = ""
     failed: bool = False
     hint: str = ""
+    media: tuple[Media, ...] = ()
+    turn_id: str = ""
     id: str = field(default_factory=new_id)
     private: Mapping[str, str] = field(default_factory=dict)
 

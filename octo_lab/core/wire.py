@@ -3,7 +3,7 @@
 A face sends ``{"type": "ask", "id", "text", "options": {...}}`` or
 ``{"type": "control", "id", "name": "stop", "args": {...}}``; it receives the frames of
 ``frames.py``, ``{"type": "reply", "id", "reply": {"kind": ..., ...}}`` and
-``{"type": "message", "text", "reply_to", "failed", "hint"}``.
+``{"type": "message", "text", "reply_to", "failed", "hint", "media", "turn_id"}``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, cast
 from pydantic import TypeAdapter, ValidationError
 
 from octo_lab.core.errors import UsageError
-from octo_lab.core.frames import Json, turn_json
+from octo_lab.core.frames import Json, media_json, turn_json
 from octo_lab.core.mail import (
     AnswerProposal,
     AskOptions,
@@ -111,6 +111,8 @@ def message_frame(message: OutboundMessage) -> Json:
         "reply_to": message.reply_to,
         "failed": message.failed,
         "hint": message.hint,
+        "media": [media_json(media) for media in message.media],
+        "turn_id": message.turn_id,
     }
 
 

@@ -13,6 +13,8 @@ from octo_lab.core.errors import DeliveryRejected
 from octo_lab.core.mail import Control, InboundMessage, OutboundMessage, Stop
 from octo_lab.core.turns import ToolBlock, TurnSnapshot
 from octo_lab.notebook.display import Shown, open_display
+from octo_lab.notebook.file_output import file_bundle
+from octo_lab.notebook.panels.output import Output
 from octo_lab.notebook.turn import Answered
 
 log = logging.getLogger(__name__)
@@ -87,6 +89,16 @@ class CellTurn:
             )
         else:
             self._shown.update(turn)
+
+    def shows(self, turn_id: str) -> bool:
+        """Whether the turn is on display here."""
+        return not self.quiet and self.latest is not None and self.latest.turn_id == turn_id
+
+    def attach(self, message: OutboundMessage) -> None:
+        """Show the files of a message below the turn."""
+        for media in message.media:
+            bundle = file_bundle(media, message.text)
+            self.context.copy().run(lambda shown: Output().put(shown, update=False), bundle)
 
     def _look_for_questions(self, turn: TurnSnapshot) -> None:
         for block in turn.blocks:

@@ -25,6 +25,7 @@ class NotebookChannel:
     name = NAME
     live = LivePolicy(interval=0.08)
     presentation = Presentation()
+    largest_file = 10_000_000
 
     def __init__(self) -> None:
         self.listeners = Listeners()
@@ -54,11 +55,21 @@ class NotebookChannel:
         cell = self._cells.pop(message.reply_to, None)
         if cell is not None:
             cell.end(message)
+        attached = await self._attached(message)
         try:
             self.listeners.send(message)
         except DeliveryRejected:
-            if cell is None:
+            if cell is None and not attached:
                 raise
+
+    async def _attached(self, message: OutboundMessage) -> bool:
+        """Whether a cell shows the files of the message under its turn."""
+        asking = (cell for cell in self._cells.values() if cell.shows(message.turn_id))
+        cell = next(asking, None) if message.media else None
+        if cell is None:
+            return False
+        await anyio.to_thread.run_sync(cell.attach, message)
+        return True
 
     async def open_turn(self, address: ChatAddress, turn: TurnSnapshot) -> TurnSink:
         watched = self.listeners.open_turn(address, turn)

@@ -10,13 +10,13 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import Told
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
+from octo_lab.session.model_choice import ModelChoices
 from octo_lab.session.models import ModelSource
 from octo_lab.session.status import StatusDesk, status_text
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
 
 NO_DIALOG = Told(text="This chat has no dialog yet", failed=True, hint="ask something first")
-USUAL = "default"
 ALL = "all"
 NONE_YET = "This chat has no dialog yet."
 NONE_FITS = "No dialog says that."
@@ -99,15 +99,10 @@ class DialogCommands:
             chosen = await self.models.choose(session.model if session else None)
             known = ", ".join(f"`{name}`" for name in self.models.names())
             return Told(text="\n".join(filter(None, [f"`{chosen.name}`", chosen.note, known])))
-        name = None if call.args == USUAL else call.args
-        chosen = await self.models.choose(name)
+        choices = ModelChoices(dialogs=self.dialogs, workers=self.workers, models=self.models)
+        chosen = await choices.chosen(call.args)
         session = session or await self.dialogs.new(call.address)
-        await self.dialogs.use_model(session, name)
-        running = [turn for turn in self.workers.running if turn.job.session.id == session.id]
-        for turn in running:
-            turn.use(chosen)
-        too = ", its running turn from the next step on" if running else ""
-        return Told(text=f"This dialog now uses `{chosen.name}`{too}.")
+        return Told(text=await choices.use(session, call.args, chosen))
 
     async def status(self, call: CommandCall) -> Told:
         return Told(text=status_text(await self.desk.status(call.address, call.session)))

@@ -23,11 +23,12 @@ def guarded(question: Question, tool: Tool, called: Called, ctx: ToolContext) ->
     its own, and where nobody can be asked it is denied.
     """
     reasons = _leak_reasons(tool, called, ctx)
-    if reasons:
-        return _graver(question, _AFTER, reasons)
-    if ctx.screen.alarms and tool.asks and tool.risk in ("execute", "network"):
-        return _graver(question, _ALARMED, tuple(ctx.screen.alarms[:3]))
-    return question
+    alarmed = ctx.screen.alarms and tool.asks and tool.risk in ("execute", "network")
+    alarms = tuple(ctx.screen.alarms[:3]) if alarmed else ()
+    when = " and ".join(
+        words for words, found in ((_AFTER, reasons), (_ALARMED, alarms)) if found
+    )
+    return _graver(question, when, (*alarms, *reasons)) if when else question
 
 
 def called_of(tool: Tool, call: ToolCall, given: Mapping[str, Any], args: Any) -> Called:
@@ -44,7 +45,7 @@ def called_of(tool: Tool, call: ToolCall, given: Mapping[str, Any], args: Any) -
 
 
 def _leak_reasons(tool: Tool, called: Called, ctx: ToolContext) -> tuple[str, ...]:
-    if tool.offline() or tool.risk not in ("execute", "network"):
+    if tool.offline() or ctx.channel in tool.local or tool.risk not in ("execute", "network"):
         return ()
     if called.hosts and all(_trusted(host, ctx) for host in called.hosts):
         return ()

@@ -101,7 +101,7 @@ class Tool:
     if not the whole tool. ``own_name`` is the tool's name where a model sees another. ``offline``
     tells whether its runs now reach no other machine, whatever they do. ``ready`` is awaited
     before a call is judged. ``missing`` says what must be installed before the tool can be
-    offered.
+    offered. ``local`` are channels for whose turns a run reaches no other machine.
     """
 
     name: str
@@ -124,6 +124,7 @@ class Tool:
     offline: Callable[[], bool] = lambda: False
     ready: Callable[[], Awaitable[object]] | None = None
     missing: str = ""
+    local: frozenset[str] = frozenset()
 
     @property
     def spec(self) -> ToolSpec:

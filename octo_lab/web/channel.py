@@ -31,6 +31,7 @@ class WebChannel:
     name = CHANNEL
     live = LivePolicy(interval=0.05)
     presentation = Presentation()
+    largest_file = 10_000_000
 
     def __init__(self, listening: socket.socket, access: Access) -> None:
         self._listening = listening

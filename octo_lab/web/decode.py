@@ -138,4 +138,6 @@ def read_message(data: Json, address: ChatAddress) -> OutboundMessage:
         reply_to=data["reply_to"],
         failed=data["failed"],
         hint=data["hint"],
+        media=tuple(_read_media(media) for media in data.get("media", ())),
+        turn_id=data.get("turn_id", ""),
     )

@@ -113,4 +113,6 @@ def test_a_message_frame_carries_what_a_face_shows() -> None:
         "reply_to": "m",
         "failed": True,
         "hint": "",
+        "media": [],
+        "turn_id": "",
     }
