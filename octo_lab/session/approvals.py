@@ -15,6 +15,7 @@ from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
 from octo_lab.session.standing import Standing
 from octo_lab.tools.decision import ToolRules, decide, is_covered
+from octo_lab.tools.policy import OWNED
 from octo_lab.tools.tool import Question
 from octo_lab.tools.verdict import Ruling, Verdict
 
@@ -72,10 +73,18 @@ class ApprovalDesk:
         self._open: dict[str, _Open] = {}
         self._granted: set[tuple[str, str]] = set()
 
-    def settle(self, address: ChatAddress, approval_id: str, decision: Decision) -> bool:
-        """Answer an open question of this chat; False when it is not open any more."""
+    def settle(
+        self, address: ChatAddress, approval_id: str, decision: Decision, *, sender: str = ""
+    ) -> bool:
+        """Answer an open question of this chat; False when it is not open any more.
+
+        In a chat with others only who was asked may answer, as ``sender``, and not for always.
+        """
         question = self._open.get(approval_id)
         if question is None or question.address != address or question.answered.is_set():
+            return False
+        others = address.channel not in OWNED
+        if others and (decision == "always" or question.sender not in ("", sender)):
             return False
         question.decision = decision
         question.answered.set()
@@ -85,7 +94,7 @@ class ApprovalDesk:
         """Answer the oldest question that is open for whoever speaks in a chat; False: none is."""
         for approval_id, question in self._open.items():
             if question.address == address and question.sender in ("", sender):
-                return self.settle(address, approval_id, decision)
+                return self.settle(address, approval_id, decision, sender=sender)
         return False
 
     def forget(self, session: str) -> None:

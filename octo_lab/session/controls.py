@@ -69,7 +69,9 @@ class Controls:
             case Stop() as stop:
                 return await self._stop(request, stop)
             case Settle(approval_id=approval_id, decision=decision):
-                settled = self.approvals.settle(address, approval_id, decision)
+                settled = self.approvals.settle(
+                    address, approval_id, decision, sender=request.sender_id
+                )
                 return Told(text=decision) if settled else _SETTLED
             case RunCommand(line=line):
                 return await self.commands.run(line, address, request.sender_id)

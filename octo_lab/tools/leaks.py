@@ -25,9 +25,7 @@ def guarded(question: Question, tool: Tool, called: Called, ctx: ToolContext) ->
     reasons = _leak_reasons(tool, called, ctx)
     alarmed = ctx.screen.alarms and tool.asks and tool.risk in ("execute", "network")
     alarms = tuple(ctx.screen.alarms[:3]) if alarmed else ()
-    when = " and ".join(
-        words for words, found in ((_AFTER, reasons), (_ALARMED, alarms)) if found
-    )
+    when = " and ".join(words for words, found in ((_AFTER, reasons), (_ALARMED, alarms)) if found)
     return _graver(question, when, (*alarms, *reasons)) if when else question
 
 

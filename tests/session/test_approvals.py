@@ -135,6 +135,25 @@ async def test_an_answer_counts_once_and_only_from_the_same_chat() -> None:
     assert not desk.settle(HERE, "unknown", "once")
 
 
+async def test_in_a_chat_with_others_only_who_was_asked_answers_and_never_for_always() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk, sender="ann")
+    counted: list[bool] = []
+
+    def decide(approval_id: str) -> None:
+        answers: list[tuple[Decision, str]] = [
+            ("once", "eve"), ("once", ""), ("always", "ann"), ("once", "ann"),
+        ]  # fmt: skip
+        for decision, sender in answers:
+            counted.append(desk.settle(HERE, approval_id, decision, sender=sender))
+
+    turn.decide = decide
+
+    assert await turn.approver.approve(QUESTION) == "once"
+    assert counted == [False, False, False, True]
+    assert desk.scopes("s") == frozenset()
+
+
 async def test_settings_decide_without_asking() -> None:
     allowed = Turn(ApprovalDesk(ApprovalPolicy(rules={"python": "allow"})))
     denied = Turn(ApprovalDesk(ApprovalPolicy(rules={"python": "deny"})))
@@ -219,8 +238,9 @@ async def test_in_a_chat_only_who_asked_answers_and_the_oldest_question_first() 
 
 async def test_always_holds_in_other_sessions_too() -> None:
     desk = ApprovalDesk(ApprovalPolicy())
-    first, second = Turn(desk, "a"), Turn(desk, "b")
-    answering(desk, first, "always")
+    first, second = Turn(desk, "a", channel="terminal"), Turn(desk, "b", channel="terminal")
+    owned = replace(HERE, channel="terminal")
+    first.decide = lambda approval_id: desk.settle(owned, approval_id, "always")
 
     decisions = [await turn.approver.approve(QUESTION) for turn in (first, second)]
 

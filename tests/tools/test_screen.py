@@ -112,6 +112,18 @@ async def test_after_orders_a_program_is_asked_about_anew(ctx: ToolContext) -> N
     assert question.why.startswith("after a suspicious text: t gave a text that ")
 
 
+async def test_a_yes_after_private_data_does_not_cover_what_follows_orders(
+    ctx: ToolContext,
+) -> None:
+    ctx.taint.mark("t read 'x'")
+    await call(tool(ORDERS, source="outside"), ctx)
+    _, approver = await call(tool("ran", risk="execute", asks=True), ctx)
+    (question,) = approver.questions
+
+    assert question.scope == "t after private data was read and after a suspicious text"
+    assert question.why.endswith("t read 'x'")
+
+
 async def test_what_a_program_said_is_scored_and_warned_of(ctx: ToolContext) -> None:
     program = tool(ORDERS, source="workspace", risk="execute")
     outcome, _ = await call(program, ctx)
