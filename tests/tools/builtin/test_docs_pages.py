@@ -25,6 +25,7 @@ from octo_lab.notebook.options import FORMATS, OPTIONS
 from octo_lab.notebook.tool_cell import OPTIONS as TOOL_OPTIONS
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.setups import setup_in
+from octo_lab.tools.builtin.octo_docs import passages
 
 pytestmark = pytest.mark.anyio
 
@@ -69,6 +70,10 @@ def command_at(words: list[str]) -> tuple[click.Command | None, list[str]]:
 
 def options_of(command: click.Command) -> set[str]:
     return {"--help", "-h"} | {option for one in command.params for option in one.opts}
+
+
+def test_every_passage_says_something() -> None:
+    assert [f"{one.page}: {one.title}" for one in passages() if len(one.text) < 40] == []
 
 
 def test_every_octo_command_that_is_named_exists() -> None:
