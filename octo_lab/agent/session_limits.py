@@ -33,7 +33,7 @@ class SessionUsage:
         """Count one more round of calls; why none of them may run, or ''."""
         most = self.limits.rounds
         if most is not None and self._rounds >= most:
-            return f"this dialog has had its {most} rounds of tool calls"
+            return f"this session has had its {most} rounds of tool calls"
         self._rounds += 1
         return ""
 
@@ -41,7 +41,7 @@ class SessionUsage:
         """Count one more call; why it may not run, or ''."""
         for pattern, most in self.limits.calls.items():
             if fnmatchcase(tool, pattern) and self._calls[pattern] >= most:
-                return f"this dialog has had its {most} calls of {pattern!r}"
+                return f"this session has had its {most} calls of {pattern!r}"
         self._calls.update(p for p in self.limits.calls if fnmatchcase(tool, p))
         return ""
 

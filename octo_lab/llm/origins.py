@@ -50,7 +50,7 @@ def _model_source(choice: ModelChoice, setup: ModelSetup) -> str:
     name = choice.entry.name
     match choice.chosen_by:
         case "name":
-            return "chosen in this dialog"
+            return "chosen in this session"
         case "config":
             return _file("model", setup)
         case "provider":

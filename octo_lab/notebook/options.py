@@ -64,7 +64,9 @@ def _variable(text: str) -> str:
 
 OPTIONS = (
     Option(names=("-m", "--model"), value="MODEL", help="ask this model (provider/model)"),
-    Option(names=("-s", "--session"), value="NAME", help="ask in this dialog; a new name opens it"),
+    Option(
+        names=("-s", "--session"), value="NAME", help="ask in this session; a new name opens it"
+    ),
     Option(
         names=("-t", "--tools"),
         value="PATTERN",

@@ -34,7 +34,7 @@ class CompactCommands:
         return (
             Command(
                 name="compact",
-                summary="sum up the older part of this dialog; nothing is deleted",
+                summary="sum up the older part of this session; nothing is deleted",
                 run=self.compact,
             ),
         )
@@ -44,7 +44,7 @@ class CompactCommands:
         if session is None or session.head is None:
             raise UsageError("Nothing was said here yet", hint="ask something first")
         if self.workers.busy(session.id):
-            raise UsageError("A turn runs in this dialog", hint="wait, or stop it with `/stop`")
+            raise UsageError("A turn runs in this session", hint="wait, or stop it with `/stop`")
         earlier = await self._earlier(session)
         chosen = await self.models.choose(session.model)
         policy = replace(self.policy.compaction, keep=2)
@@ -52,7 +52,7 @@ class CompactCommands:
         if made is None:
             raise UsageError("There is too little to sum up", hint="go on; nothing is full yet")
         if not await keep(self.dialogs.database, session.id, earlier, made):
-            raise UsageError("The dialog went on meanwhile", hint="ask for it again")
+            raise UsageError("The session went on meanwhile", hint="ask for it again")
         return Told(text=_words(made))
 
     async def _earlier(self, session: SessionRow) -> Earlier:

@@ -170,7 +170,7 @@ class Controls:
             title = await self.dialogs.rename(session, edit.title)
             return Told(text=f"Renamed to {title!r}.")
         if self.workers.busy(session.id):
-            raise UsageError("A turn runs in this dialog", hint="stop it first, with `/stop`")
+            raise UsageError("A turn runs in this session", hint="stop it first, with `/stop`")
         if edit.archived is not None:
             await self.dialogs.archive(session, edit.archived)
             return Told(text="Archived." if edit.archived else "Back from the archive.")

@@ -16,10 +16,10 @@ from octo_lab.session.status import StatusDesk, status_text
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
 
-NO_DIALOG = Told(text="This chat has no dialog yet", failed=True, hint="ask something first")
+NO_DIALOG = Told(text="This chat has no session yet", failed=True, hint="ask something first")
 ALL = "all"
-NONE_YET = "This chat has no dialog yet."
-NONE_FITS = "No dialog says that."
+NONE_YET = "This chat has no session yet."
+NONE_FITS = "No session says that."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +33,19 @@ class DialogCommands:
 
     def commands(self) -> tuple[Command, ...]:
         return (
-            Command(name="new", usage="[title]", summary="open a new dialog", run=self.new),
+            Command(name="new", usage="[title]", summary="open a new session", run=self.new),
             Command(name="clear", summary="go on with an empty context", run=self.clear),
             Command(name="stop", summary="stop the running turn", run=self.stop, bypass=True),
             Command(
                 name="sessions",
                 usage="[all] [WORDS]",
-                summary="list the dialogs, with `all` their earlier versions, too",
+                summary="list the sessions, with `all` their earlier versions, too",
                 run=self.sessions,
             ),
             Command(
                 name="switch",
                 usage="NAME",
-                summary="go on in another dialog",
+                summary="go on in another session",
                 run=self.switch,
                 aliases=("s",),
             ),
@@ -57,7 +57,7 @@ class DialogCommands:
 
     async def new(self, call: CommandCall) -> Told:
         session = await self.dialogs.new(call.address, call.args)
-        return Told(text=f"New dialog{f' {session.title!r}' if session.title else ''}.")
+        return Told(text=f"New session{f' {session.title!r}' if session.title else ''}.")
 
     async def clear(self, call: CommandCall) -> Told:
         session = await self.dialogs.meant(call.address, call.session)
@@ -88,7 +88,7 @@ class DialogCommands:
 
     async def switch(self, call: CommandCall) -> Told:
         if not call.args:
-            raise UsageError("Switch to which dialog?", hint="list them with `/sessions`")
+            raise UsageError("Switch to which session?", hint="list them with `/sessions`")
         session = await self.dialogs.named(call.address, call.args)
         await self.dialogs.switch(session)
         return Told(text=f"Now in {session.title or session.id!r}.")

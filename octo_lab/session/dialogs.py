@@ -153,7 +153,7 @@ class Dialogs:
         """Returns the title as it is kept; raises UsageError when there is none."""
         kept = title_of(title)
         if not kept:
-            raise UsageError("A dialog needs a title")
+            raise UsageError("A session needs a title")
         await self.database.run(partial(rename_session, session_id=session.id, title=kept))
         return kept
 

@@ -99,7 +99,7 @@ class GrantCommands:
         session = await self.dialogs.meant_or_new(call.address, call.session)
         for scope in scopes:
             self.approvals.grant(session.id, scope)
-        return Told(text=f"{_quoted(scopes)} may run in this dialog until octo_lab closes.")
+        return Told(text=f"{_quoted(scopes)} may run in this session until octo_lab closes.")
 
     async def deny(self, call: CommandCall) -> Told:
         scopes = self._scopes(call.args.removeprefix(f"{_ALWAYS} "))
@@ -136,7 +136,7 @@ class GrantCommands:
         granted = self.approvals.grants(session.id) if session else ()
         standing = self.approvals.standing.scopes
         lines = [
-            f"{_quoted(granted)} may run in this dialog until octo_lab closes." if granted else "",
+            f"{_quoted(granted)} may run in this session until octo_lab closes." if granted else "",
             f"{_quoted(standing)} may always run in this workspace." if standing else "",
         ]
         if not granted and not standing:

@@ -40,4 +40,4 @@ class ModelChoices:
         for turn in running:
             turn.use(chosen)
         too = ", its running turn from the next step on" if running else ""
-        return f"This dialog now uses `{first_line(chosen.name, 200)}`{too}."
+        return f"This session now uses `{first_line(chosen.name, 200)}`{too}."

@@ -131,7 +131,7 @@ async def _as_of_now(parts: TurnParts, job: Job) -> tuple[SessionRow, dict[Layer
 def _check_turns(most: int | None, session: SessionRow) -> None:
     if most is not None and session.turns >= most:
         raise Rejected(
-            f"This dialog has had its {most} turns",
+            f"This session has had its {most} turns",
             hint="go on in another one, with `/new`, or raise `limits.turns`",
         )
 

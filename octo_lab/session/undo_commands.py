@@ -79,7 +79,7 @@ class UndoCommands:
         if session is None:
             return []
         if self.workers.busy(session.id):
-            raise UsageError("A turn runs in this dialog", hint="stop it first, with `/stop`")
+            raise UsageError("A turn runs in this session", hint="stop it first, with `/stop`")
         return await self.dialogs.database.read(partial(changes_on_path, session_id=session.id))
 
     async def _take(self, steps: Sequence[Step], *, force: bool) -> Result:

@@ -213,7 +213,7 @@ def test_headless_a_tool_runs_once_it_is_allowed(model: LlmServer, tmp_path: Pat
         wrong = octo.run("ol.allow('nonsuch')").everything
 
     assert known == ["True", "False"]
-    assert "`python` may run in this dialog until octo_lab closes." in listed
+    assert "`python` may run in this session until octo_lab closes." in listed
     assert "No tool 'nonsuch' asks before it runs" in wrong
 
 

@@ -111,7 +111,7 @@ async def test_earlier_versions_are_listed_when_they_are_asked_for(tmp_path: Pat
         "  - pears",
     ]
     assert len(found) == 1
-    assert hidden.text == ("No dialog says that.\n\n1 earlier version: `/sessions all apples`")
+    assert hidden.text == ("No session says that.\n\n1 earlier version: `/sessions all apples`")
     assert [line.startswith("  - **pears (before ") for line in switched[:3]] == [
         False,
         False,
@@ -162,7 +162,7 @@ async def test_new_opens_a_dialog_and_switch_goes_back(tmp_path: Path) -> None:
         await channel.turn(await channel.ask("q3"))
         lost = await command(channel, "/switch nowhere")
 
-    assert new.text == "New dialog 'Second topic'."
+    assert new.text == "New session 'Second topic'."
     assert [line.split(" · ")[0] for line in shown.text.splitlines()] == [
         "- **Second topic**",
         "- first question",
@@ -200,7 +200,7 @@ async def test_any_text_makes_a_title(tmp_path: Path) -> None:
         named = await titles(channel)
 
     assert named == [f"{'x' * 119}…", "a\ufffd"]
-    assert blank == Told(text="A dialog needs a title", failed=True)
+    assert blank == Told(text="A session needs a title", failed=True)
 
 
 async def test_chats_have_their_own_dialogs(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ async def test_the_model_of_a_dialog_can_be_chosen(tmp_path: Path) -> None:
 
     assert isinstance(shown, Told)
     assert shown.text.startswith("`offline/")
-    assert chosen == Told(text="This dialog now uses `ollama/other`.")
+    assert chosen == Told(text="This session now uses `ollama/other`.")
     assert isinstance(status, Status)
     assert (status.provider, status.model) == ("ollama", "other")
     assert isinstance(wrong, Told)

@@ -68,7 +68,7 @@ async def test_an_allowed_tool_runs_unasked_until_that_is_taken_back(tmp_path: P
 
     assert nothing.text.startswith("Nothing is allowed unasked. What asks: `shell`, ")
     assert nothing.text.endswith("`python`, `switch_model`.")
-    assert allowed.text == listed.text == "`python` may run in this dialog until octo_lab closes."
+    assert allowed.text == listed.text == "`python` may run in this session until octo_lab closes."
     assert taken.text == "`python` is asked about again."
     assert states == ["ok", "denied", "ok", "denied"]
 
@@ -106,9 +106,9 @@ async def test_a_sort_of_commands_is_allowed_listed_and_taken_back(tmp_path: Pat
         ]
 
     assert said == [
-        "`shell: git status` may run in this dialog until octo_lab closes.",
-        "`python`, `shell` may run in this dialog until octo_lab closes.",
-        "`python`, `shell`, `shell: git status` may run in this dialog until octo_lab closes.",
+        "`shell: git status` may run in this session until octo_lab closes.",
+        "`python`, `shell` may run in this session until octo_lab closes.",
+        "`python`, `shell`, `shell: git status` may run in this session until octo_lab closes.",
         "`shell: git status` is asked about again.",
         "`shell: git status` was not allowed here",
     ]
@@ -124,7 +124,7 @@ async def test_one_call_is_allowed_as_it_is_written(tmp_path: Path) -> None:
 
     assert unknown.text == "No tool 'read_file' asks before it runs"
     assert listed.text == (
-        "`shell: rm  -r 'a  b'`, `write_file: .git/config` may run in this dialog until "
+        "`shell: rm  -r 'a  b'`, `write_file: .git/config` may run in this session until "
         "octo_lab closes."
     )
 

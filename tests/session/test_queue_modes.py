@@ -218,10 +218,10 @@ async def test_a_dialog_ends_at_its_limits(tmp_path: Path) -> None:
     outputs = [block.output for block in done.blocks if isinstance(block, ToolBlock)]
     assert outputs == [
         "held",
-        "Error: Not run: this dialog has had its 1 calls of 'ho*'.",
-        "Error: Not run: this dialog has had its 1 rounds of tool calls.",
+        "Error: Not run: this session has had its 1 calls of 'ho*'.",
+        "Error: Not run: this session has had its 1 rounds of tool calls.",
     ]
-    assert (refused.failed, refused.text) == (True, "This dialog has had its 1 turns")
+    assert (refused.failed, refused.text) == (True, "This session has had its 1 turns")
 
 
 async def test_hooks_of_the_settings_run_in_turns(tmp_path: Path) -> None:

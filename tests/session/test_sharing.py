@@ -232,7 +232,7 @@ async def test_another_model_takes_over_a_running_turn(
         after = await channel.turn(await channel.ask("and now?"))
         history = await channel.control(GetHistory())
 
-    assert told.text == "This dialog now uses `two/m`, its running turn from the next step on."
+    assert told.text == "This session now uses `two/m`, its running turn from the next step on."
     assert (turn.text, turn.model, after.text) == (
         "Let me wait.\n\nTwo is here.",
         "two/m",

@@ -145,7 +145,7 @@ async def test_the_model_can_be_switched_from_inside(tmp_path: Path, server: Llm
         first = await channel.turn(await channel.ask("switch"))
         await channel.turn(await channel.ask("and now?"))
     (block,) = [block for block in first.blocks if isinstance(block, ToolBlock)]
-    now = "This dialog now uses `openai/other`, its running turn from the next step on."
+    now = "This session now uses `openai/other`, its running turn from the next step on."
     assert (block.state, block.output) == ("ok", now)
     assert first.model == "openai/other"
     models = [received.body["model"] for received in server.requests]
