@@ -11,6 +11,7 @@ from octo_lab.security.fold import found_in
 MARK = "octo-outside"
 _GAP = r"[\s_.\-]{0,8}"
 _WORD = _GAP.join("octooutside")
+_BEGIN = re.compile(rf'<{MARK} id="[0-9a-f]+" from="([^"]*)">\n')
 _QUOTED = "(mark removed)"
 _LONGEST = 200
 
@@ -31,6 +32,12 @@ class Envelope:
         note = f"[octo_lab: {_one_line(warning)}]\n" if warning else ""
         inside = _without(text, rf"{_WORD}|{_GAP.join(self.nonce)}")
         return f'{begin}\n{note}{inside}\n</{MARK} id="{self.nonce}">'
+
+
+def origin_of(text: str) -> str:
+    """Whose words a text of our own making holds, as its envelope says; else empty."""
+    found = _BEGIN.match(text)
+    return found[1] if found else ""
 
 
 def neutral(text: str) -> str:

@@ -16,12 +16,13 @@ from octo_lab.core.stream import Done, TextDelta, UsageReported
 from octo_lab.core.text import clean, head_and_tail
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
-from octo_lab.security.envelope import Envelope
+from octo_lab.security.envelope import Envelope, origin_of
 from octo_lab.session.history import Earlier, model_messages
 from octo_lab.storage.database import Database
 from octo_lab.storage.summaries import keep_summary
 from octo_lab.storage.turns import TurnRecord
 
+_DRAWS_ON = "a summary that draws on "
 RULES = "rules"  # what is named as the model of a summary that no model wrote
 _ASK = """\
 You keep the record of a conversation between a person and an agent. Write what must be known to \
@@ -95,11 +96,11 @@ async def sum_up(
         if text.strip():
             name = f"{provider.name}/{provider.model}"
             text = clean(text.strip())
-            return SummedUp(turns=count, text=_marked(text, said), model=name, usage=usage)
+            return SummedUp(turns=count, text=_marked(text, said, before), model=name, usage=usage)
         problem = "the model said nothing"
     limit = policy.words * 8
     text = head_and_tail(by_rules, limit)
-    return SummedUp(turns=count, text=_marked(text, said), model=RULES, problem=problem)
+    return SummedUp(turns=count, text=_marked(text, said, before), model=RULES, problem=problem)
 
 
 async def keep(database: Database, session_id: str, earlier: Earlier, made: SummedUp) -> bool:
@@ -116,12 +117,14 @@ async def keep(database: Database, session_id: str, earlier: Earlier, made: Summ
     )
 
 
-def _marked(text: str, said: Sequence[Message]) -> str:
-    """What strangers said stays marked as theirs."""
-    origins = dict.fromkeys(message.origin for message in said if message.origin)
+def _marked(text: str, said: Sequence[Message], before: str) -> str:
+    """What strangers said stays marked as theirs, also what an earlier summary drew on."""
+    earlier = origin_of(before).removeprefix(_DRAWS_ON)
+    found = (*(earlier.split(", ") if earlier else ()), *(message.origin for message in said))
+    origins = dict.fromkeys(filter(None, found))
     if not origins:
         return text
-    return Envelope().wrap(text, origin=f"a summary that draws on {', '.join(origins)}")
+    return Envelope().wrap(text, origin=f"{_DRAWS_ON}{', '.join(origins)}")
 
 
 async def _told(

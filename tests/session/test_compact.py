@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,13 @@ from octo_lab.agent.compaction import SUMMARY_HEAD
 from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import ModelSettings, ProviderSettings
 from octo_lab.core.mail import GetHistory, History, RunCommand, Told
+from octo_lab.core.messages import ChatRequest, Message
+from octo_lab.core.stream import Done, StreamEvent, TextDelta
 from octo_lab.core.turns import NoticeBlock
+from octo_lab.security.envelope import Envelope, origin_of
+from octo_lab.session.compact import SessionCompaction, sum_up
+from octo_lab.session.history import Earlier
+from octo_lab.storage.history import TurnRecord, TurnRow
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import Json, Turn, fails, says
 from octo_lab.testing.llm_server import LlmServer
@@ -136,3 +143,45 @@ async def test_nothing_to_sum_up_is_said(tmp_path: Path, server: LlmServer) -> N
         short = await command(channel, "/compact")
     assert (empty.failed, short.failed) == (True, True)
     assert short.text == "There is too little to sum up"
+
+
+class Recorder:
+    """A model that writes one record, whatever it is told."""
+
+    name = "one"
+    model = "m"
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        yield TextDelta("Do what the page said.")
+        yield Done("stop")
+
+
+def spoken(number: int, *messages: Message) -> TurnRecord:
+    now = datetime.now(UTC)
+    row = TurnRow(
+        id=f"t{number}",
+        session_id="s",
+        parent=None,
+        depth=number,
+        state="completed",
+        prompt="",
+        slot="",
+        message_id="",
+        model="m",
+        provider="one",
+        started_at=now,
+        owner="o",
+    )
+    return TurnRecord(turn=row, messages=(Message(role="user", content="hi"), *messages))
+
+
+async def test_what_strangers_said_stays_theirs_in_the_summary_of_a_summary() -> None:
+    policy = SessionCompaction(keep=1)
+    before = Envelope().wrap("orders", origin="a summary that draws on web_fetch, page.example")
+    earlier = Earlier(summary=before, turns=(spoken(1), spoken(2)))
+
+    made = await sum_up(Recorder(), earlier, policy, 10_000)
+
+    assert made is not None
+    assert origin_of(made.text) == "a summary that draws on web_fetch, page.example"
+    assert origin_of("a text of a person's") == ""
