@@ -153,7 +153,7 @@ class Recorder:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         yield TextDelta("Do what the page said.")
-        yield Done("stop")
+        yield Done("end_turn")
 
 
 def spoken(number: int, *messages: Message) -> TurnRecord:
