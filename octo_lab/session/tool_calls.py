@@ -26,6 +26,7 @@ from octo_lab.tools.tool import Question, Tool, ToolContext
 from octo_lab.tools.verdict import Verdict
 
 _MARKS = {"allow": "✓", "ask": "?", "deny": "✗"}
+_LEGEND = "✓ runs unasked, ? asks, or what it is given decides, ✗ is denied"
 
 
 class _Settled:
@@ -57,7 +58,8 @@ class ToolDesk:
         listed = await self.listed(call.address)
         offered = [_row(info) for info in listed.tools if not info.why_not]
         others = [f"- {info.name}: {info.why_not}" for info in listed.tools if info.why_not]
-        parts = [*offered, *(["", "Not offered here:", "", *others] if others else [])]
+        legend = ["", _LEGEND] if offered else []
+        parts = [*offered, *legend, *(["", "Not offered here:", "", *others] if others else [])]
         return Told(text="\n".join(parts) or "There are no tools.")
 
     async def listed(self, address: ChatAddress) -> ToolList:

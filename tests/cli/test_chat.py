@@ -207,7 +207,8 @@ async def test_slash_commands_are_completed_and_open_and_switch_sessions(
         await until(pilot, lambda: answers(pilot) == ["echo: first"])
         await pilot.press("/", "n", "e")
         completions = pilot.app.query_one("#completions", OptionList)
-        await until(pilot, lambda: bool(completions.display))
+        await until(pilot, lambda: "/new [title]  open" in completions.render_line(0).text)
+        assert completions.display
         await pilot.press("tab")
         assert pilot.app.query_one(PromptArea).text == "/new "
         await say(pilot, "other place")

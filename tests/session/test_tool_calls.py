@@ -63,6 +63,7 @@ async def test_a_chat_app_is_offered_no_tool_that_changes_or_runs(tmp_path: Path
     assert isinstance(denied, ToolAnswer)
     assert (denied.decision, denied.state, danger.runs) == ("deny", "", 0)
     assert "- danger: who speaks there may not use it" in shown.text.splitlines()
+    assert "✓ runs unasked, ? asks, or what it is given decides, ✗ is denied" in shown.text
 
 
 async def test_an_unknown_tool_and_arguments_that_do_not_fit_are_refused(tmp_path: Path) -> None:

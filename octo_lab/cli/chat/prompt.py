@@ -63,7 +63,7 @@ class PromptBox(Vertical):
         self.commands: Sequence[CommandInfo] = ()
 
     def compose(self) -> ComposeResult:
-        yield OptionList(id="completions")
+        yield OptionList(id="completions", markup=False)
         yield PromptArea(id="prompt", placeholder="Ask, or / for commands", compact=True)
 
     @property

@@ -158,7 +158,7 @@ def _text(block: Block) -> str:
 def _tool_line(block: ToolBlock) -> str:
     seconds = f" ({block.seconds:.1f} s)" if block.seconds is not None else ""
     call = f"{_STATES[block.state]} {block.name} {first_line(block.arguments, 100)}{seconds}"
-    output = first_line(block.output, 100)
+    output = first_line(block.output.removeprefix("[stderr]\n"), 100)
     return f"{call}\n  {output}" if output else call
 
 
