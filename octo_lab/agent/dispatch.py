@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -81,7 +81,7 @@ class Dispatch:
         )
         for path in _changed(ctx, call):
             emit(FileChanged(path))
-        await self.hooks.after_tool(call, result)
+        await self.hooks.after_tool(self._named(call), result)
 
     def _unfit(self, call: ToolCall, transcript: Transcript, refused: str) -> Outcome | None:
         """Why the call is not even tried, if it is not."""
@@ -92,7 +92,7 @@ class Dispatch:
         reply = transcript.reply
         if reply.reason == "max_tokens" and call is reply.made[-1] and self._broken(call):
             return Outcome(state="error", text=CUT_CALL)
-        refused = refused or self.session.begin_call(call.name)
+        refused = refused or self.session.begin_call(self._named(call).name)
         return Outcome(state="denied", text=f"Error: Not run: {refused}.") if refused else None
 
     def _broken(self, call: ToolCall) -> bool:
@@ -105,18 +105,23 @@ class Dispatch:
     async def _permitted(
         self, call: ToolCall, ctx: ToolContext, started: Callable[[], None]
     ) -> Outcome:
-        permission = await self.hooks.before_tool(call)
+        permission = await self.hooks.before_tool(self._named(call))
         if permission.refused is not None:
             reason = permission.refused or "it gave no reason"
             return Outcome(state="denied", text=f"Error: A hook denied {call.name!r}: {reason}")
         return await run_call(
             self.tools[call.name],
-            permission.call,
+            replace(permission.call, name=call.name),
             ctx,
             approver=self.approver,
             bounds=CallBounds(arguments=self.limits.arguments, output=self.limits.output),
             started=started,
         )
+
+    def _named(self, call: ToolCall) -> ToolCall:
+        """By the tool's own name: the owner's hooks and limits know no other."""
+        tool = self.tools.get(call.name)
+        return replace(call, name=tool.own_name) if tool and tool.own_name else call
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.tools, n=1)

@@ -6,6 +6,7 @@ import getpass
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from octo_lab.core.messages import Message, ToolCall, Usage
 from octo_lab.testing.providers import ScriptedProvider, calls, says
 from octo_lab.tools.sandbox.local import Home, LocalExec
 from octo_lab.tools.sandbox.policy import SandboxPolicy
+from octo_lab.tools.tool import Tool
 from tests.agent.turns import ALLOW, ECHO, INPUT, call, context
 
 pytestmark = pytest.mark.anyio
@@ -194,10 +196,10 @@ async def test_a_cancelled_hook_leaves_no_process(tmp_path: Path) -> None:
     assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
 
-async def run_turn(desk: Desk, provider: ScriptedProvider) -> list[TurnEvent]:
+async def run_turn(desk: Desk, provider: ScriptedProvider, tool: Tool = ECHO) -> list[TurnEvent]:
     events: list[TurnEvent] = []
     agent = Agent(
-        provider=provider, tools=[ECHO], approver=ALLOW, context=context, hooks=desk.hooks
+        provider=provider, tools=[tool], approver=ALLOW, context=context, hooks=desk.hooks
     )
 
     async def keep(step: object) -> None:
@@ -233,6 +235,17 @@ async def test_a_denied_call_is_told_to_the_model_with_the_reason(tmp_path: Path
 
     [done] = [event for event in events if isinstance(event, ToolFinished)]
     assert (done.state, done.output) == ("denied", "Error: A hook denied 'echo': too loud")
+
+
+async def test_a_name_that_one_model_knows_hides_no_tool_from_its_hook(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, hook(ends(1, "too loud"), tools=("echo",)))
+    alias = replace(ECHO, name="say", own_name="echo")
+    made = replace(MADE, name="say")
+
+    events = await run_turn(desk, ScriptedProvider(calls(made), says("ok")), alias)
+
+    [done] = [event for event in events if isinstance(event, ToolFinished)]
+    assert (done.state, done.output) == ("denied", "Error: A hook denied 'say': too loud")
 
 
 async def test_a_model_that_may_not_be_asked_is_not(tmp_path: Path) -> None:
