@@ -28,9 +28,10 @@ from octo_lab.bus.stage import stage
 from octo_lab.config.hook_set import hook_set
 from octo_lab.config.model_setup import model_setup
 from octo_lab.config.place import Place, find_place
-from octo_lab.config.powers import open_powers, sandbox_policy
+from octo_lab.config.powers import open_powers, sandbox_policy, take_options
 from octo_lab.config.reload import Reloader
 from octo_lab.config.settings import Settings
+from octo_lab.config.toolkit import ToolConfig
 from octo_lab.config.turn_policy import (
     approval_policy,
     ask_policy,
@@ -72,6 +73,7 @@ from octo_lab.session.undo_commands import UndoCommands
 from octo_lab.session.worker import Tell, Workers
 from octo_lab.storage.database import Database, open_database
 from octo_lab.tools.builtin.octo_status import status_tool
+from octo_lab.tools.powers import Powers
 from octo_lab.tools.reach import with_roots
 from octo_lab.tools.registry import builtin_tools, plugin_tools
 from octo_lab.tools.sandbox.local import Home
@@ -189,7 +191,9 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
             desk=approvals,
             show=Delivery(bus=bus, channels=channels).show,
             attended=partial(_attended, channels),
-            news=_news(setup, partial(_take, setup, http, policy, approvals, models, usages)),
+            news=_news(
+                setup, powers, partial(_take, setup, http, policy, approvals, models, usages)
+            ),
             hooks=hook_set(_home(setup), setup.settings),
             usages=usages,
         )
@@ -198,7 +202,8 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         stack.push_async_callback(workers.close, TURN_GRACE)
         router, controls = _answering(setup, parts, workers, tell=tell, channels=channels)
         tools.add(status_tool(partial(_told_status, controls.desk)))
-        for tool in _session_tools(controls, workers, bus, channels).tools():
+        inside = _session_tools(controls, workers, bus, channels).tools()
+        for tool in (*inside, ToolConfig(place=setup.place, news=parts.news).tool()):
             tools.add(tool)
         inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
         services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
@@ -270,9 +275,14 @@ def _model_setup(setup: Setup, http: ModelHttp) -> ModelSetup:
     )
 
 
-def _news(setup: Setup, take: Callable[[Place], None]) -> Callable[[], str]:
+def _news(setup: Setup, powers: Powers, take: Callable[[Place], None]) -> Callable[[], str]:
     """What looks before each turn whether the settings have changed, if they came from files."""
-    return Reloader(setup.place, take).news if setup.place else str
+
+    def both(place: Place) -> None:
+        take(place)
+        take_options(powers, place.settings)
+
+    return Reloader(setup.place, both).news if setup.place else str
 
 
 def _take(
@@ -338,7 +348,8 @@ def _answering(
     )
     groups = (own, grants, tools, routing, undo, queue, compact)
     built_in = [command for group in groups for command in group.commands()]
-    commands = Commands((*built_in, *setup.commands))
+    config = ToolConfig(place=setup.place, news=parts.news).command()
+    commands = Commands((*built_in, config, *setup.commands))
     controls = Controls(
         dialogs=dialogs,
         workers=workers,

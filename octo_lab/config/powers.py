@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 
@@ -39,11 +40,7 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
             web=GuardedClient(dialer),
             dialer=dialer,
             environ=home.environ,
-            options={
-                "web_search": settings.web_search.model_dump(),
-                "web_fetch": settings.web_fetch.model_dump(),
-                "deep_crawl": settings.deep_crawl.model_dump(),
-            },
+            options=_options(settings),
             programs=Programs(environment, tasks),
             browsers=Browsers(
                 found,
@@ -57,6 +54,22 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
             walls=lambda: local is not None and local.walled,
             ready=local.choice if local is not None else None,
         )
+
+
+def take_options(powers: Powers, settings: Settings) -> None:
+    """From the next call on, tools go by these; a browser that is open by the former ones."""
+    powers.options.update(_options(settings))
+    if powers.browsers is not None:
+        powers.browsers.seconds = settings.browser.action_timeout_secs
+        powers.browsers.idle = settings.browser.idle_timeout_secs
+
+
+def _options(settings: Settings) -> dict[str, dict[str, Any]]:
+    return {
+        "web_search": settings.web_search.model_dump(),
+        "web_fetch": settings.web_fetch.model_dump(),
+        "deep_crawl": settings.deep_crawl.model_dump(),
+    }
 
 
 def _environment(home: Home, settings: SandboxSettings) -> ExecEnvironment:

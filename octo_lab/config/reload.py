@@ -14,6 +14,8 @@ HOT = (
     *("model", "fallbacks", "providers", "models", "routing", "local"),
     *("limits", "session.history", "session.compact"),
     *("tools.allow", "tools.deny", "tools.python", "tools.rules", "tools.risks", "tools.hosts"),
+    *("web_search", "web_fetch", "deep_crawl"),
+    *("browser.action_timeout_secs", "browser.idle_timeout_secs"),
     *("tools.channels", "tools.models", "tools.approval_seconds", "security"),
 )
 Look = tuple[tuple[int, int, int] | None, ...]

@@ -29,7 +29,7 @@ class Powers:
     exec: ExecEnvironment
     web: Fetcher
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
     programs: Programs | None = None
     network: bool = False
     walls: Callable[[], bool] = lambda: False

@@ -67,7 +67,7 @@ async def test_an_allowed_tool_runs_unasked_until_that_is_taken_back(tmp_path: P
         states.append(await run(channel))
 
     assert nothing.text.startswith("Nothing is allowed unasked. What asks: `shell`, ")
-    assert nothing.text.endswith("`python`, `switch_model`.")
+    assert nothing.text.endswith("`python`, `switch_model`, `configure_tool`.")
     assert allowed.text == listed.text == "`python` may run in this session until octo_lab closes."
     assert taken.text == "`python` is asked about again."
     assert states == ["ok", "denied", "ok", "denied"]

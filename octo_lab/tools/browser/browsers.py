@@ -35,7 +35,10 @@ class Owned:
 
 
 class Browsers:
-    """Opens one for a conversation when it is first used. Each is a task of ``tasks``."""
+    """Opens one for a conversation when it is first used. Each is a task of ``tasks``.
+
+    ``seconds`` (for an action) and ``idle`` may change: they hold for the next one that opens.
+    """
 
     def __init__(
         self,
@@ -52,8 +55,8 @@ class Browsers:
         self.dialer = dialer
         self._tasks = tasks
         self._environ = environ
-        self._seconds = seconds
-        self._idle = idle
+        self.seconds = seconds
+        self.idle = idle
         self._clock = clock
         self._owned: dict[str, Owned] = {}
 
@@ -93,7 +96,7 @@ class Browsers:
             with owned.scope:
                 async with (
                     forward_proxy(self.dialer) as proxy,
-                    open_browser(self.found, proxy, self._environ, self._seconds) as running,
+                    open_browser(self.found, proxy, self._environ, self.seconds) as running,
                 ):
                     owned.running = running
                     running.page.on("crash", lambda _: owned.scope.cancel())
@@ -112,7 +115,7 @@ class Browsers:
             owned.ended.set()
 
     async def _unused(self, owned: Owned) -> None:
-        left = self._idle
+        left = self.idle
         while left > 0:
             await anyio.sleep(left)
-            left = owned.used + self._idle - self._clock()
+            left = owned.used + self.idle - self._clock()
