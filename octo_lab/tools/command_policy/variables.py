@@ -27,6 +27,8 @@ _HARMLESS = names(
     "LANG LANGUAGE TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR CI DEBUG VERBOSE PYTHONUNBUFFERED "
     "PYTHONDONTWRITEBYTECODE PYTHONHASHSEED"
 )
+_SEARCHED = names("PYTHONPATH NODE_PATH PERL5LIB RUBYLIB")
+_BELOW = re.compile(r"(?:\.|(?:\./)?\w[\w.-]*(?:/\w[\w.-]*)*)/?")
 _SHOWERS = names("PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR")
 _NOTHING = names("cat true :")
 _RUNS = ("$(", "`")
@@ -39,6 +41,8 @@ def assigned(where: str, name: str, value: Word, *, walls: bool) -> Verdict:
     """What ``name=value`` means for what runs after it."""
     if name in _SHOWERS and value.text in _NOTHING:
         return HARMLESS
+    if walls and name in _SEARCHED and all(map(_BELOW.fullmatch, value.text.split(":"))):
+        return HARMLESS  # folders of the workspace, whose programs run unasked
     if name in _DECIDING or name.upper().startswith(_DECIDING_TOO):
         return Verdict("ask", f"{where} sets {name}, which decides what else runs")
     if not walls and name.isupper() and len(name) > 1 and not _is_plain(name):

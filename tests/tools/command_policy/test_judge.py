@@ -304,6 +304,13 @@ GIT_SSH_COMMAND=x git fetch
 PATH=/tmp/x ls
 export PATH=x
 LD_PRELOAD=x ls
+PYTHONPATH=/tmp/x ls
+PYTHONPATH=../x pytest
+PYTHONPATH=src:.. pytest
+PYTHONPATH=.git pytest
+PYTHONPATH=$x pytest
+PYTHONPATH= pytest
+export NODE_PATH=~/x; node a.js
 BASH_ENV=x bash y.sh
 env PATH=x ls
 IFS=x
@@ -410,6 +417,9 @@ timeout --odd x rm -rf build
 """
 
 ALLOWED = r"""
+PYTHONPATH=. python -m pytest -q
+PYTHONPATH=src:tests/more/ pytest
+export PYTHONPATH=./src; pytest
 ls
 ls -la /
 ls -la / | head
