@@ -9,7 +9,7 @@ NOTEBOOK := notebooks/guide/00-quickstart.ipynb
 UI := extensions/ui
 UI_SOURCES := $(shell find $(UI)/src -type f 2>/dev/null) $(wildcard $(UI)/*.ts $(UI)/*.json) octo_lab/notebook/turn.css
 
-.PHONY: help setup lab demo test lint format bench pictures lock clean
+.PHONY: help setup lab demo test lint format bench guide pictures lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ format: .venv/.ready ## let ruff format the code
 
 bench: setup ## speed and size, beside peers, in one run
 	@.ci/bench
+
+guide: setup ## run the guide's notebooks anew and keep what they show
+	@.ci/guide
 
 pictures: setup ## take the README's pictures from the real product
 	@.ci/pictures
