@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import anyio
@@ -18,6 +18,12 @@ from octo_lab.tools.decision import ToolRules, decide, is_covered
 from octo_lab.tools.policy import OWNED
 from octo_lab.tools.tool import Question
 from octo_lab.tools.verdict import Ruling, Verdict
+
+_SAID: Mapping[str, Callable[[str], str]] = {
+    "terminal": lambda line: f"octo run {shlex.quote(line)}",
+    "notebook": lambda line: f"%octo {line}",
+}
+"""How a command is said where nobody answers questions."""
 
 logger = logging.getLogger(__name__)
 
@@ -211,10 +217,9 @@ class TurnApprover:
         return f"{hint}, or {_setting(question)}" if name in self._desk.policy.rules else hint
 
     def _beforehand(self, scopes: tuple[str, ...]) -> str:
-        lines = [f"/allow always {scope}" for scope in scopes]
-        if self._asker.address.channel == "terminal":
-            return f"run {' and '.join(f'`octo run {shlex.quote(line)}`' for line in lines)} first"
-        return f"say {' and '.join(f'`{line}`' for line in lines)} first"
+        said = _SAID.get(self._asker.address.channel, str)
+        lines = [f"`{said(f'/allow always {scope}')}`" for scope in scopes]
+        return f"say {' and '.join(lines)} first"
 
     def _refused(self, question: Question, why: str, hint: str) -> ToolDenied:
         what = f"{question.call.name!r} was denied: {why}"

@@ -185,7 +185,8 @@ async def test_the_way_to_a_yes_for_a_call_is_a_line_to_say_before() -> None:
     ways = {
         (one, "memory"): "say `/allow always shell: rm -r 'a  b'` first",
         (two, "memory"): "say `/allow always shell: a` and `/allow always shell: b` first",
-        (one, "terminal"): "run `octo run "
+        (one, "notebook"): "say `%octo /allow always shell: rm -r 'a  b'` first",
+        (one, "terminal"): "say `octo run "
         """'/allow always shell: rm -r '"'"'a  b'"'"''` first""",
         (replace(one, why="it is private"), "terminal"): "ask where somebody can answer, "
         "or begin a new session",
