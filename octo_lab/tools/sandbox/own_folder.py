@@ -58,9 +58,11 @@ def _cleared(own: Path) -> str:
     if not os.path.lexists(own):
         return ""
     if _is_place_holder(own):
-        with suppress(OSError):  # not empty: somebody put something there
+        try:
             own.rmdir()
-            return ""
+        except OSError:  # no command may write there: its owner put something into it
+            own.chmod(0o755)
+        return ""
     other = own.with_name(f"octo-made-by-a-command-{uuid4().hex[:8]}")
     own.rename(other)
     return other.name

@@ -144,6 +144,17 @@ def test_one_that_appears_gets_another_name_whatever_it_is(tmp_path: Path, kind:
     assert len(notes) == 1
 
 
+def test_what_octo_lab_itself_puts_there_meanwhile_stays(tmp_path: Path) -> None:
+    own = tmp_path / ".octo"
+
+    with keep_out(tmp_path) as notes:
+        own.chmod(0o700)
+        (own / "config.json").touch()
+        own.chmod(0)  # as for a root that needs no permission
+
+    assert (notes, [path.name for path in own.iterdir()]) == ([], ["config.json"])
+
+
 def test_its_place_is_taken_as_long_as_any_command_runs(tmp_path: Path) -> None:
     own = tmp_path / ".octo"
     own.mkdir(mode=0)  # left behind by a run that was killed
