@@ -17,6 +17,7 @@ from octo_lab.security.net.dial import Dialer, read_proxy
 from octo_lab.security.net.guard import Guard
 from octo_lab.tools.browser.browsers import Browsers
 from octo_lab.tools.browser.found import find_browser
+from octo_lab.tools.camera import find_camera
 from octo_lab.tools.exec_env import ExecEnvironment
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.sandbox.container import ContainerExec
@@ -41,6 +42,7 @@ async def open_powers(home: Home, settings: Settings) -> AsyncGenerator[Powers]:
             dialer=dialer,
             environ=home.environ,
             options=_options(settings),
+            camera=await anyio.to_thread.run_sync(find_camera),
             programs=Programs(environment, tasks),
             browsers=Browsers(
                 found,

@@ -9,6 +9,7 @@ from typing import Any
 from octo_lab.security.net.dial import Dialer
 from octo_lab.security.net.ports import Fetcher
 from octo_lab.tools.browser.browsers import Browsers
+from octo_lab.tools.camera import Camera
 from octo_lab.tools.exec_env import ExecEnvironment
 from octo_lab.tools.sandbox.programs import Programs
 
@@ -36,3 +37,4 @@ class Powers:
     ready: Callable[[], Awaitable[object]] | None = None
     dialer: Dialer = Dialer()
     browsers: Browsers | None = None
+    camera: Camera = Camera(missing="no camera can be used here")

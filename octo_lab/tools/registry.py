@@ -28,6 +28,7 @@ from octo_lab.tools.builtin import (
     read_file,
     shell,
     site_crawl,
+    take_photo,
     web_fetch,
     web_search,
     write_file,
@@ -60,6 +61,7 @@ POWERED: tuple[Callable[[Powers], Tool], ...] = (
     browser.tool,
     site_crawl.tool,
     deep_search.tool,
+    take_photo.tool,
 )
 _NAMES = frozenset(
     {*(tool.name for tool in BUILTIN), *(made.__module__.rpartition(".")[2] for made in POWERED)}
