@@ -7,6 +7,7 @@ import "../../../../octo_lab/notebook/turn.css";
 import { useTypesetter } from "../text/math";
 import "../view/live.css";
 import "./chat.css";
+import { cellsAround } from "../cells/cells";
 import Chat from "./Chat.svelte";
 
 useTypesetter((formula, displayMode) =>
@@ -14,7 +15,8 @@ useTypesetter((formula, displayMode) =>
 );
 
 function render({ model, el }: { model: AnyModel; el: HTMLElement }) {
-  const view = mount(Chat, { target: el, props: { channel: model } });
+  const cells = () => cellsAround(model.widget_manager, el);
+  const view = mount(Chat, { target: el, props: { channel: model, cells } });
   return () => void unmount(view);
 }
 

@@ -1,5 +1,6 @@
 /** What the chat panel knows, and what it can do; the runtime holds the truth. */
 
+import type { Answer } from "../cells/proposal";
 import { EMPTY, receive, restore, type Conversation } from "../protocol/conversation";
 import { brokenOff } from "../protocol/reduce";
 import { Link, newId, type Channel } from "../protocol/link";
@@ -78,6 +79,10 @@ export class Chat {
 
   settle(approval_id: string, decision: Decision): void {
     this.link.control("settle", { approval_id, decision });
+  }
+
+  answerProposal(call_id: string, answer: Answer, code: string): void {
+    this.link.control("propose", { call_id, answer, code });
   }
 
   async command(line: string): Promise<void> {

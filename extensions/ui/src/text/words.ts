@@ -52,7 +52,7 @@ export function inputOf(block: ToolBlock): { text: string; language: string } {
   const args = argumentsOf(block);
   if (!args) return { text: block.arguments, language: "" };
   const names = Object.keys(args);
-  if (names.length === 1 && typeof args.code === "string")
+  if (typeof args.code === "string")
     return { text: args.code, language: "python" };
   return names.length ? { text: JSON.stringify(args, null, 2), language: "json" } : none;
 }
@@ -62,7 +62,7 @@ export function gistOf(block: ToolBlock): string {
   const args = argumentsOf(block);
   if (!args) return firstLine(block.arguments);
   const entries = Object.entries(args);
-  if (entries.length === 1 && typeof args.code === "string") return codeGist(args.code);
+  if (typeof args.code === "string") return codeGist(args.code);
   return entries.map(([name, value]) => `${name}=${firstLine(JSON.stringify(value))}`).join(", ");
 }
 
