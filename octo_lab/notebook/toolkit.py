@@ -41,6 +41,7 @@ class Toolkit:
             call=self._on_main_thread,
             call_async=self._on_main_thread,
             group="notebook",
+            risk="execute",  # nobody knows what a person's function does
             channels=frozenset({"notebook"}),
         )
 

@@ -7,6 +7,7 @@ import pytest
 from octo_lab.core.errors import UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import (
+    AnswerProposal,
     AskOptions,
     Control,
     EditSession,
@@ -36,6 +37,7 @@ from octo_lab.core.wire import (
 CONTROLS: list[Control] = [
     Stop(turn_id="t"),
     Settle(approval_id="a", decision="session"),
+    AnswerProposal(call_id="c", answer="inserted", code="x = 1"),
     RunCommand(line="/new x"),
     GetSessions(query="q", limit=3),
     GetHistory(session="s"),
