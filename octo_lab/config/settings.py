@@ -195,8 +195,11 @@ class WebFetchSettings(_Part):
 
 
 class DeepCrawlSettings(_Part):
-    """How many characters ``site_crawl`` gives back of a site."""
+    """How many characters ``site_crawl`` gives back of a site, and how many milliseconds the
+    scripts of a page have that shows nothing without them.
+    """
 
+    page_settle_ms: Annotated[int, Field(ge=0, le=20_000)] = 3000
     max_output_chars: Annotated[int, Field(ge=1000, le=200_000)] = 50_000
 
 

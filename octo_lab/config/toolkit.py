@@ -32,6 +32,7 @@ OPTIONS = (
     "web_search.count",
     "web_fetch.extract_mode",
     "web_fetch.max_chars",
+    "deep_crawl.page_settle_ms",
     "deep_crawl.max_output_chars",
     "browser.action_timeout_secs",
     "browser.idle_timeout_secs",

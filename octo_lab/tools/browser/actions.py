@@ -12,6 +12,7 @@ import anyio
 
 from octo_lab.core.errors import ToolDenied, ToolFailed
 from octo_lab.core.messages import Media
+from octo_lab.core.text import clean
 from octo_lab.security.net.urls import parse_url
 from octo_lab.tools.browser.browsers import Browsers, Owned
 from octo_lab.tools.browser.running import Running
@@ -24,6 +25,7 @@ TEXT_CHARS = 50_000
 _GLANCE = 4_000
 _RESULT = 20_000
 _HIGHEST = 8_000
+_PAGE_CHARS = 2_000_000
 _BLANK = "about:blank"
 _CUT = "\n[cut here: {kept:,} of {all:,} characters]"
 # The bound is set where the text is, so that no page can send more than this.
@@ -98,7 +100,22 @@ async def evaluate(browsers: Browsers, session: str, script: str) -> ToolResult:
     async with looking(browsers, session) as running:
         with anyio.fail_after(running.seconds):
             text, length = await running.page.evaluate(_EVALUATE, [script, _RESULT])
-        return ToolResult(text=f"{_cut(text, length)}{_notes(running)}")
+        return ToolResult(text=f"{_cut(text, length, _RESULT)}{_notes(running)}")
+
+
+async def rendered(
+    browsers: Browsers, session: str, url: str, settle: float
+) -> tuple[str, int, str]:
+    """Where a page is, its status and its HTML after its scripts had ``settle`` seconds."""
+    target = parse_url(url)
+    await browsers.dialer.guard.addresses(target.host, target.port)
+    async with acting(browsers, session) as running:
+        response = await _gone_to(running, target.url)
+        await running.page.wait_for_timeout(settle * 1000)
+        await _leave_what_is_no_web(running)
+        wanted = running.page.locator("html").first
+        html, _ = await wanted.evaluate(_HTML, _PAGE_CHARS, timeout=running.seconds * 1000)
+        return running.page.url, response.status if response else 200, str(html)[:_PAGE_CHARS]
 
 
 async def _gone_to(running: Running, url: str) -> Response | None:
@@ -181,7 +198,7 @@ async def _read(running: Running, selector: str, script: str, most: int) -> str:
     page: Page = running.page
     wanted = page.locator(selector or "body").first
     text, length = await wanted.evaluate(script, most, timeout=running.seconds * 1000)
-    return _cut(text, length)
+    return _cut(text, length, most)
 
 
 async def _settled(running: Running) -> None:
@@ -196,8 +213,10 @@ async def _head(running: Running) -> str:
     return f"Title: {title}\nURL: {url}\n" if title else f"URL: {url}\n"
 
 
-def _cut(text: Any, length: Any) -> str:
-    kept, whole = str(text), int(length)
+def _cut(text: Any, length: Any, most: int) -> str:
+    """What a page gave, which may lie about it."""
+    kept = clean(str(text)[:most])
+    whole = length if isinstance(length, int) else len(kept)
     return kept + _CUT.format(kept=len(kept), all=whole) if whole > len(kept) else kept
 
 

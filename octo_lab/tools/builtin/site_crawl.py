@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
 from octo_lab.security.net.urls import parse_url
+from octo_lab.tools.browser.actions import rendered
+from octo_lab.tools.browser.browsers import Browsers
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.tool import Tool, ToolContext
 from octo_lab.tools.web.crawl import Crawled, CrawlPlan, crawl
 from octo_lab.tools.web.hosts import host_of
+from octo_lab.tools.web.reading import Reading, read_html
 
 PREVIEW = 2_000
 _SECONDS = 240.0
@@ -37,15 +41,40 @@ class SiteCrawlArgs(BaseModel):
 
 
 async def site_crawl(powers: Powers, ctx: ToolContext, args: SiteCrawlArgs) -> str:
+    options = powers.options.get("deep_crawl", {})
+    shown_in = f"{ctx.session or ctx.chat_id} site_crawl"
     plan = CrawlPlan(
         start=parse_url(args.url),
         depth=args.max_depth,
         pages=args.max_pages,
         prefix=args.path_prefix,
         seconds=_SECONDS,
+        render=_renderer(powers.browsers, shown_in, options.get("page_settle_ms", 3000) / 1000),
     )
-    limit = powers.options.get("deep_crawl", {}).get("max_output_chars", 50_000)
-    return shown(await crawl(powers.web, plan, ctx.report), limit)
+    limit = options.get("max_output_chars", 50_000)
+    try:
+        return shown(await crawl(powers.web, plan, ctx.report), limit)
+    finally:
+        await _closed(powers.browsers, shown_in)
+
+
+def _renderer(
+    browsers: Browsers | None, session: str, settle: float
+) -> Callable[[str], Awaitable[Reading]] | None:
+    """Reads a page in a browser of the crawl's own, if there is one here."""
+    if browsers is None or browsers.found.missing:
+        return None
+
+    async def render(url: str) -> Reading:
+        return await read_html(url, *await rendered(browsers, session, url, settle))
+
+    return render
+
+
+async def _closed(browsers: Browsers | None, session: str) -> None:
+    if browsers is not None:
+        with anyio.CancelScope(shield=True):
+            await browsers.close(session)
 
 
 def shown(done: Crawled, limit: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from octo_lab.tools.web.reading import Reading, read_url
 from octo_lab.tools.web.robots import MAX_BYTES, NOTHING, Robots, parse_robots
 
 AT_ONCE = 4
+_BARE = 80  # characters of text
 _NO_PAGES = (
     *(".7z", ".avi", ".bin", ".bmp", ".bz2", ".css", ".dmg", ".doc", ".docx", ".exe", ".gif"),
     *(".gz", ".ico", ".iso", ".jar", ".jpeg", ".jpg", ".js", ".mov", ".mp3", ".mp4", ".pdf"),
@@ -26,13 +27,16 @@ _NO_PAGES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlPlan:
-    """``prefix`` is what paths must begin with; ``seconds`` are for the whole."""
+    """``prefix`` is what paths must begin with; ``seconds`` are for the whole. ``render`` reads a
+    page that shows nothing without its scripts, None: no such can be read.
+    """
 
     start: Target
     depth: int = 3
     pages: int = 50
     prefix: str = ""
     seconds: float = 240.0
+    render: Callable[[str], Awaitable[Reading]] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,7 +108,7 @@ class _Run:
     ) -> None:
         async with room:
             try:
-                reading = await read_url(self.web, url)
+                reading = await self._reading(url)
             except ToolFailed as exc:
                 self.done.failed.append((url, exc.message))
                 return
@@ -116,6 +120,16 @@ class _Run:
         self.seen.add(reading.url)
         read[place] = reading
         self.report(f"{len(self.done.pages) + len(read)} pages: {reading.url}"[:200])
+
+    async def _reading(self, url: str) -> Reading:
+        reading = await read_url(self.web, url)
+        bare = len(reading.text) < _BARE and reading.html
+        if not bare or self.plan.render is None or not self._same(reading.url):
+            return reading
+        try:
+            return await self.plan.render(reading.url)
+        except ToolFailed:
+            return reading
 
     async def _move(self, url: str) -> None:
         """The first page may lead to the origin where the site really is."""

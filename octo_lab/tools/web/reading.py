@@ -21,13 +21,17 @@ SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """``url`` is where it came from, after redirects; ``asked`` is what was fetched."""
+    """``url`` is where it came from, after redirects; ``asked`` is what was fetched.
+
+    ``html``: it is a page, not other text.
+    """
 
     asked: str
     url: str
     title: str
     text: str
     links: Sequence[Link] = ()
+    html: bool = False
 
 
 async def read_url(web: Fetcher, url: str, *, seconds: float = SECONDS) -> Reading:
@@ -41,8 +45,21 @@ async def read_url(web: Fetcher, url: str, *, seconds: float = SECONDS) -> Readi
     return await anyio.to_thread.run_sync(_reading, url, response)
 
 
+async def read_html(asked: str, url: str, status: int, html: str) -> Reading:
+    """A page that a browser made; raises ToolFailed."""
+    if status >= 400:
+        raise ToolFailed(f"{host_of(url)} answered {status}")
+    headers = {"content-type": "text/html; charset=utf-8"}
+    body = html.encode("utf-8", "replace")
+    response = WebResponse(url=url, status=status, headers=headers, body=body)
+    return await anyio.to_thread.run_sync(_reading, asked, response)
+
+
 def _reading(asked: str, response: WebResponse) -> Reading:
     page = read_page(response, "markdown")
-    links = links_of(decode(response), response.url) if kind_of(response) == "html" else []
+    html = kind_of(response) == "html"
+    links = links_of(decode(response), response.url) if html else []
     title = " ".join(page.title.split())
-    return Reading(asked=asked, url=response.url, title=title, text=page.text, links=links)
+    return Reading(
+        asked=asked, url=response.url, title=title, text=page.text, links=links, html=html
+    )
