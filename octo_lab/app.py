@@ -27,7 +27,7 @@ from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
 from octo_lab.config.hook_set import hook_set
 from octo_lab.config.model_setup import model_setup
-from octo_lab.config.place import Place, find_place
+from octo_lab.config.place import Place, find_place, private_folders
 from octo_lab.config.powers import open_powers, sandbox_policy, take_options
 from octo_lab.config.reload import Reloader
 from octo_lab.config.settings import Settings
@@ -307,7 +307,7 @@ def _ask_policy(setup: Setup) -> AskPolicy:
     return ask_policy(
         setup.settings,
         workspace=setup.workspace,
-        private=(setup.data_folder,),
+        private=private_folders(setup.data_folder),
         secrets=_secrets(setup),
     )
 
@@ -315,7 +315,7 @@ def _ask_policy(setup: Setup) -> AskPolicy:
 def _home(setup: Setup) -> Home:
     return Home(
         workspace=setup.workspace,
-        private=(setup.data_folder,),
+        private=private_folders(setup.data_folder),
         environ=setup.environ,
         secrets=_secrets(setup),
         policy=sandbox_policy(setup.settings.sandbox, setup.workspace),

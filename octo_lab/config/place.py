@@ -53,3 +53,10 @@ def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None =
 def find_place_again(place: Place) -> Place:
     """The same place with its files read anew; raises ConfigError."""
     return find_place(place.workspace, place.process, config=place.config)
+
+
+def private_folders(data: Path) -> tuple[Path, ...]:
+    """Octo_lab's own, which no tool and no command sees or changes: wherever the workspace is, the
+    settings and keys of the user may lie in it.
+    """
+    return (data, user_folder())

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from octo_lab.config.place import find_place
+from octo_lab.config.paths import user_folder
+from octo_lab.config.place import find_place, private_folders
 from octo_lab.core.errors import ConfigError
 
 
@@ -32,3 +33,7 @@ def test_a_folder_that_does_not_exist_is_no_place(tmp_path: Path) -> None:
         find_place(tmp_path / "gone", {})
     with pytest.raises(ConfigError, match="gone"):
         find_place(tmp_path, {"OCTO_WORKSPACE": str(tmp_path / "gone")})
+
+
+def test_the_folder_of_the_users_keys_and_settings_is_private_too(tmp_path: Path) -> None:
+    assert private_folders(tmp_path) == (tmp_path, user_folder())

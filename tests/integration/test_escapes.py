@@ -153,6 +153,21 @@ async def test_an_own_folder_is_not_made_even_while_a_command_runs(tmp_path: Pat
     assert (seen, ran.notes, own.exists()) == ([[]], (), False)
 
 
+async def test_the_users_settings_are_not_made_where_the_home_folder_is_the_workspace(
+    tmp_path: Path,
+) -> None:
+    settings = tmp_path / ".config" / "octo_lab"
+    home = Home(
+        workspace=tmp_path, private=(settings,), policy=SandboxPolicy(mode="bwrap"), home=tmp_path
+    )
+
+    script = "mkdir -p .config/octo_lab; echo '{}' > .config/octo_lab/config.json; mv .config x"
+    await LocalExec(home).exec(Execution(argv=("/bin/bash", "-c", script)))
+
+    assert list(settings.iterdir()) == []
+    assert not (tmp_path / "x").exists()
+
+
 async def test_git_is_used_but_not_told_what_to_run(cage: Cage) -> None:
     await cage.run("git init -q")
     git = cage.workspace / ".git"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from octo_lab.security.private_names import PrivateNames
 from octo_lab.tools.command_policy.case import HARMLESS, Case, Rule
 from octo_lab.tools.command_policy.options import read_options
 from octo_lab.tools.command_policy.place import Spot
-from octo_lab.tools.command_policy.syntax import Redirect, Word
+from octo_lab.tools.command_policy.syntax import HOME, Redirect, Word
 from octo_lab.tools.verdict import Verdict, strictest
 
 _WORDS: dict[Spot, str] = {
@@ -18,13 +19,14 @@ _WORDS: dict[Spot, str] = {
     "system": "a part of the system",
     "device": "a device",
     "workspace": "the whole workspace",
-    "guarded": "what steers git or octo_lab",
+    "guarded": "what steers git, octo_lab or programs that start later",
     "outside": "something outside the workspace",
     "unknown": "something that is known only when it runs",
 }
 _LOST: frozenset[Spot] = frozenset({"root", "home", "above", "system", "device"})
 _FINE: frozenset[Spot] = frozenset({"inside", "temporary"})
 _SEALED: frozenset[Spot] = frozenset({"root", "system", "device"})
+_ELSEWHERE: frozenset[Spot] = frozenset({"home", "above", "root", "outside", "unknown"})
 _MODE = re.compile(r"[0-7]{4,}|[ugoa]*\+[rwxXt]*s[rwxXst]*")
 
 
@@ -48,8 +50,27 @@ def redirected(case: Case, redirect: Redirect) -> Verdict:
         return HARMLESS
     if operator in {"<", "<&"}:
         where = case.spot(target)
-        return case.ask("reads a device") if where == "device" else HARMLESS
+        if where == "device":
+            return case.ask("reads a device")
+        return HARMLESS if case.place.walls else _read(case, target)
     return write(case, target)
+
+
+def shown_to_all(case: Case) -> Verdict:
+    """What a program without a sandbox may show: the workspace, the system's own files."""
+    words = (word for word in case.args if not word.text.startswith("-") or "/" in word.text)
+    return strictest((_read(case, word) for word in words), HARMLESS)
+
+
+def _read(case: Case, word: Word) -> Verdict:
+    text = word.text.replace(HOME, case.place.home)
+    if named := PrivateNames().in_text(text):
+        return case.ask(f"reads {named!r} without a sandbox")
+    where = case.spot(word)
+    proc = text.startswith("/proc") or "/proc/" in text
+    if proc or (where in _ELSEWHERE and ("/" in text or where != "outside")):
+        return case.ask("reads outside the workspace without a sandbox")
+    return HARMLESS
 
 
 def _remove(case: Case) -> Verdict:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from octo_lab.tools.command_policy import files, git, others, shells, variables, wrappers
 from octo_lab.tools.command_policy.case import HARMLESS, Case, Rule, shown
-from octo_lab.tools.command_policy.looks import only_looks
+from octo_lab.tools.command_policy.looks import only_looks, shows_files
 from octo_lab.tools.command_policy.names import names
 from octo_lab.tools.command_policy.parse import parse
 from octo_lab.tools.command_policy.place import Place, resolved
@@ -98,8 +98,10 @@ class _Judge:
         return self._case(simple, simple.words[0].text, simple.words[1:])
 
     def _unknown(self, case: Case) -> Verdict:
-        if self._place.walls or only_looks(case.name):
+        if self._place.walls:
             return HARMLESS
+        if only_looks(case.name):
+            return files.shown_to_all(case) if shows_files(case.name) else HARMLESS
         return case.ask("runs without a sandbox")
 
     def _carried(self, case: Case) -> Verdict:

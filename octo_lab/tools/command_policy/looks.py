@@ -14,6 +14,18 @@ _LOOKS = names(
 )
 
 
+_SHOWS = names(
+    "ls cat head tail wc stat file du tree grep egrep fgrep rg diff cmp comm cut tr sort uniq nl "
+    "tac rev md5sum sha1sum sha256sum sha512sum cksum jq yq column fold fmt paste join od hexdump "
+    "xxd strings less more find fd fdfind sed gsed awk gawk mawk nawk base64 base32 iconv"
+)
+
+
+def shows_files(name: str) -> bool:
+    """Whether the program shows what is in the files, or folders, that it is given."""
+    return name in _SHOWS
+
+
 def only_looks(name: str) -> bool:
     """Whether the program changes nothing by itself, what its own rule finds aside."""
     return name in _LOOKS

@@ -104,8 +104,17 @@ def _absolute(path: str, place: Place) -> Spot:
     if _under(path, place.workspace):
         below = path[len(place.workspace) + 1 :].casefold().split("/")
         guarded = _GUARDED & set(below) or (len(below) == 1 and below[0] in _NOTES)
+        guarded = guarded or _of_home(path, place)
         return "guarded" if guarded else "inside"
     return _far(path)
+
+
+def _of_home(path: str, place: Place) -> bool:
+    """Hidden in the home folder, which lies in the workspace: it steers programs that start."""
+    if not _under(path, place.home):
+        return False
+    first = path[len(place.home.rstrip("/")) + 1 :].partition("/")[0]
+    return first.startswith(".") and not _under(f"{place.workspace}/", f"{place.home}/{first}")
 
 
 def _far(path: str) -> Spot:

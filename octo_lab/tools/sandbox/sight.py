@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,14 @@ SECRETS = (
         ".config/google-chrome",
         ".config/chromium",
         ".cargo/credentials.toml",
+        ".cargo/credentials",
+        ".gem/credentials",
+        ".terraform.d",
     ),
+    *(".claude", ".claude.json", ".codex", ".gemini", ".config/github-copilot", ".config/hub"),
+    *(".cache/huggingface/token", ".huggingface", ".kaggle", ".config/rclone", ".config/op"),
+    *(".s3cfg", ".boto", ".oci", ".subversion/auth", ".thunderbird", ".electrum", ".bitcoin"),
+    *("Library/Keychains", "Library/Application Support/Google/Chrome"),
     *(
         ".local/share/keyrings",
         ".local/share/jupyter/runtime",
@@ -75,6 +83,10 @@ def find_sight(
     shown = tuple(_shown(real, (*map(Path, prefixes), *readable)))
     keys = str(home or Path.home())
     secret = [Path(keys, name) for name in SECRETS if os.path.lexists(f"{keys}/{name}")]
+    for folder in private:
+        if folder.is_relative_to(real):  # what is not there cannot be hidden
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
     own = [folder for folder in (real / OWN, *private) if not real.is_relative_to(folder.resolve())]
     hidden = list(_hidden((*secret, *own), (real, *shown)))
     return Sight(

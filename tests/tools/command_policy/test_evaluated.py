@@ -106,6 +106,36 @@ HOME=/tmp git status
 XDG_CONFIG_HOME=. git log
 LOCPATH=. ls
 TMPDIR=/home/ann sort x
+cat ~/.ssh/id_rsa
+cat ../.netrc
+head -c 100 /home/ann/notes.txt
+grep -r key ~
+ls ~/Documents
+cat .env
+cat "$x"
+cat /proc/1/environ
+cat /proc/self/../1/environ
+wc -l < ~/.bash_history
+for f in ~/.ssh/*; do cat "$f"; done
+find / -name '*.pem'
+sed -n 1p /home/bob/x
+"""
+OPEN_HARMLESS = r"""
+ls
+ls -la src
+cat README.md
+cat /etc/os-release
+ls /usr/bin
+grep -rn foo src
+grep -rn 'a b' .
+head -20 a.csv
+sort data.csv | uniq -c | head -5
+find . -name '*.py'
+sed -n 1,20p a.py
+awk '{print $1}' x
+wc -l < data.csv
+echo "$HOME"
+git status
 """
 
 
@@ -134,6 +164,12 @@ def test_what_only_looks_like_it_is_allowed(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", rows(OPEN_ONLY))
-def test_variables_that_programs_read_are_asked_about_without_walls(line: str) -> None:
+def test_what_only_walls_make_harmless_is_asked_about_without_them(line: str) -> None:
     assert judge_command(line, OPEN).decision == "ask"
     assert judge_command(line, WALLED).decision == "allow"
+
+
+@pytest.mark.parametrize("line", rows(OPEN_HARMLESS))
+def test_looking_at_the_workspace_needs_no_walls(line: str) -> None:
+    verdict = judge_command(line, OPEN)
+    assert verdict.decision == "allow", verdict

@@ -635,6 +635,24 @@ def test_the_reason_names_the_part() -> None:
     assert verdict.reason == "'rm -rf /' removes the whole file system"
 
 
+@pytest.mark.parametrize(
+    ("workspace", "line", "decision"),
+    [
+        ("/home/ann", "echo x >> .bashrc", "ask"),
+        ("/home/ann", "cp a .ipython/profile_default/startup/a.py", "ask"),
+        ("/home", "tee ann/.profile < a", "ask"),
+        ("/home/ann", "echo x > a.txt; cat .bashrc", "allow"),
+        ("/home/ann/work", "echo x > .flake8", "allow"),
+        ("/home/ann/.dotfiles", "echo x > bashrc", "allow"),
+    ],
+)
+def test_what_makes_programs_start_is_guarded_where_the_home_folder_is_open(
+    workspace: str, line: str, decision: str
+) -> None:
+    verdict = judge_command(line, Place(workspace=workspace, home="/home/ann"))
+    assert verdict.decision == decision, verdict
+
+
 def test_without_a_sandbox_only_looking_is_allowed() -> None:
     bare = Place(workspace="/w", home="/home/ann", walls=False)
     expected = {
