@@ -29,7 +29,8 @@ Judge = Callable[[Any, Path], Verdict | None]
 
 def judge_write(args: Any, workspace: Path) -> Verdict | None:
     """What lies in a repository's own folder can make git run programs, and what octo_lab reads
-    itself stays in force when this conversation is over; a person decides.
+    itself, or programs that start later, stays in force when this conversation is over; a person
+    decides.
     """
     pure = PurePosixPath(args.path)
     parts = [part.casefold() for part in pure.parts]
@@ -38,7 +39,18 @@ def judge_write(args: Any, workspace: Path) -> Verdict | None:
     at_top = pure.is_absolute() or len(parts) == 1
     if ".octo" in parts or (at_top and not _ORDERS.isdisjoint(parts[-1:])):
         return Verdict("ask", f"{args.path!r} steers octo_lab from now on")
+    if _of_home(workspace / pure, workspace):
+        return Verdict("ask", f"{args.path!r} may steer programs that start later")
     return None
+
+
+def _of_home(path: Path, workspace: Path) -> bool:
+    """Whether it lies hidden in the home folder, and the workspace does not lie there, too."""
+    home = Path.home()
+    if not path.is_relative_to(home):
+        return False
+    first = home.joinpath(*path.relative_to(home).parts[:1])
+    return first.name.startswith(".") and not workspace.is_relative_to(first)
 
 
 def scopes_write(args: Any, workspace: Path) -> Sequence[str]:

@@ -53,6 +53,29 @@ async def test_what_steers_git_or_octo_lab_is_written_only_when_a_person_agrees(
     assert decided(write_file.TOOL, path) == decision
 
 
+@pytest.mark.parametrize(
+    ("workspace", "path", "decision"),
+    [
+        (".", ".bashrc", "ask"),
+        (".", "./.ipython/profile_default/startup/a.py", "ask"),
+        ("..", "{home}/.profile", "ask"),
+        ("work", "{home}/.config/x", "ask"),
+        (".", "notes.txt", ""),
+        (".", "work/.gitignore", ""),
+        (".dotfiles", "bashrc", ""),
+        ("work", ".bashrc", ""),
+    ],
+)
+async def test_what_makes_programs_start_is_written_only_when_a_person_agrees(
+    workspace: str, path: str, decision: str
+) -> None:
+    home = Path.home()
+    args = write_file.TOOL.parse({"path": path.format(home=home), "content": ""})
+    place = home.parent if workspace == ".." else home / workspace
+    verdict = write_file.TOOL.judge(args, place) if write_file.TOOL.judge else None
+    assert (verdict.decision if verdict else "") == decision
+
+
 async def test_strict_mode_changes_no_tool() -> None:
     tools = (read_file.TOOL, glob.TOOL)
     assert with_roots(tools, (), soft=False) == tools
