@@ -41,6 +41,7 @@ Session = Annotated[
 ]
 _PROMPT = "The prompt; - reads stdin. One that begins with a dash goes behind --."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ToolName = Annotated[str, typer.Argument(help="Its name in the list of tools.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -278,7 +279,7 @@ def list_tools(as_json: Json = False, workspace: Workspace = None) -> None:
 
 
 @tools_app.command("show")
-def show_tool(name: str, as_json: Json = False, workspace: Workspace = None) -> None:
+def show_tool(name: ToolName, as_json: Json = False, workspace: Workspace = None) -> None:
     """Show what a tool is for and what it takes."""
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.tools import show_tool as show
@@ -288,7 +289,7 @@ def show_tool(name: str, as_json: Json = False, workspace: Workspace = None) -> 
 
 @tools_app.command("call")
 def call_tool(
-    name: str,
+    name: ToolName,
     arguments: Annotated[str, typer.Argument(help="A JSON object.")] = "{}",
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Allow what would be asked about.")

@@ -69,7 +69,8 @@ def command_at(words: list[str]) -> tuple[click.Command | None, list[str]]:
 
 
 def options_of(command: click.Command) -> set[str]:
-    return {"--help", "-h"} | {option for one in command.params for option in one.opts}
+    spelled = [(*one.opts, *one.secondary_opts) for one in command.params]
+    return {"--help", "-h"} | {option for options in spelled for option in options}
 
 
 def test_every_passage_says_something() -> None:
