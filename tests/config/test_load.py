@@ -157,7 +157,8 @@ def test_a_file_of_the_workspace_does_not_say_where_a_key_of_elsewhere_goes(
          "OWN: no setting is called 'providers.my.own.apikey'"
          " (did you mean 'providers.my.own.api_key'?)"),
         ('{"session": {"zzz": 1}}',
-         "OWN: no setting is called 'session.zzz' (known: history, compact, workers, queue, queue_mode)"),
+         "OWN: no setting is called 'session.zzz'"
+         " (known: history, compact, workers, queue, queue_mode)"),
         ('{"limits": {"iterations": "sk-secret"}}',
          "OWN: limits.iterations: Input should be a valid integer,"
          " unable to parse string as an integer (fix this value)"),

@@ -51,9 +51,7 @@ async def test_a_busy_server_is_not_asked_again(server: LlmServer, http: ModelHt
     assert len(server.requests) == 1
 
 
-async def test_silence_and_an_empty_answer_are_failures(
-    server: LlmServer, http: ModelHttp
-) -> None:
+async def test_silence_and_an_empty_answer_are_failures(server: LlmServer, http: ModelHttp) -> None:
     server.script(Turn(wait=30), says(""))
     assert isinstance((await check(asked(server, http), 0.2)).error, TimedOut)
     found = await check(asked(server, http))
