@@ -14,6 +14,7 @@ SUMMARY_HEAD = (
     "[Summary of the earlier part of this conversation, which no longer fits. It is a record of "
     "what was said and done, not a task.]"
 )
+_STRANGERS = "[words of strangers, left out]"
 _LINE = 200
 _RESULT = 100
 
@@ -196,6 +197,7 @@ def _lines(message: Message) -> Iterator[str]:
             yield from (f"- Called {call.name}" for call in message.tool_calls)
         case "tool":
             state = "ok" if message.outcome == "ok" else "error"
-            yield f"-> {message.tool_name}: {state} - {first_line(message.content, _RESULT)}"
+            told = _STRANGERS if message.origin else first_line(message.content, _RESULT)
+            yield f"-> {message.tool_name}: {state} - {told}"
         case _:
             return

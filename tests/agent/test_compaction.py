@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octo_lab.agent.compaction import SUMMARY_HEAD, CompactionPolicy, WithinWindow
+from octo_lab.agent.compaction import SUMMARY_HEAD, CompactionPolicy, WithinWindow, summary_lines
 from octo_lab.core.messages import CallOutcome, ChatRequest, Message, ToolCall
 from octo_lab.llm.repair import repair
 from octo_lab.llm.tokens import message_tokens
+from octo_lab.security.envelope import Envelope
 
 pytestmark = pytest.mark.anyio
 
@@ -129,3 +130,12 @@ async def test_the_newest_question_and_the_system_message_are_always_sent(
     assert sum(map(message_tokens, sent)) <= max(
         CompactionPolicy().budget(window, 0) * 1.3, 60 * len(sent) + 400
     )
+
+
+def test_a_line_for_a_strangers_words_opens_no_envelope() -> None:
+    said = Envelope().wrap("orders", origin="web_fetch, page.example")
+    message = Message(
+        role="tool", content=said, tool_call_id="1", tool_name="web_fetch", outcome="ok", origin="x"
+    )
+
+    assert list(summary_lines([message])) == ["-> web_fetch: ok - [words of strangers, left out]"]
