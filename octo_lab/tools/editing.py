@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from octo_lab.core.errors import ToolFailed
-from octo_lab.core.text import clean
+from octo_lab.core.text import clean, head_and_tail
 from octo_lab.security.paths import Edited
 from octo_lab.tools.diffing.unified import unified_diff
 from octo_lab.tools.text_file import TextFile, read_text
@@ -16,6 +16,7 @@ from octo_lab.tools.workspace import files_of, size_words
 _LINES = 400
 _WIDEST = 500
 _LARGEST = 40_000
+_ASKED = 4000
 
 
 def edit_file(
@@ -34,6 +35,12 @@ def edit_file(
             call_id=ctx.call_id,
         )
     return done
+
+
+def asked(path: str, *texts: str) -> str:
+    """What a person sees who is asked: where, and what would stand there."""
+    shown = (head_and_tail(clean(text), _ASKED) for text in texts if text)
+    return "\n\n".join((one_line(path), *shown))
 
 
 def existing_text(data: bytes | None, path: str) -> TextFile:

@@ -12,7 +12,7 @@ from octo_lab.config.settings import WorkspaceSettings
 from octo_lab.config.turn_policy import roots_of
 from octo_lab.core.errors import ToolFailed
 from octo_lab.security.paths import Root
-from octo_lab.tools.builtin import edit_file, glob, grep, read_file, write_file
+from octo_lab.tools.builtin import diff_edit, edit_file, glob, grep, read_file, write_file
 from octo_lab.tools.reach import with_roots
 from octo_lab.tools.tool import Tool, ToolContext
 from octo_lab.tools.verdict import Verdict
@@ -74,6 +74,20 @@ async def test_what_makes_programs_start_is_written_only_when_a_person_agrees(
     place = home.parent if workspace == ".." else home / workspace
     verdict = write_file.TOOL.judge(args, place) if write_file.TOOL.judge else None
     assert (verdict.decision if verdict else "") == decision
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "detail"),
+    [
+        (write_file.TOOL, {"content": "obey"}, "AGENTS.md\n\nobey"),
+        (edit_file.TOOL, {"old_string": "a", "new_string": "b"}, "AGENTS.md\n\na\n\n→\nb"),
+        (diff_edit.TOOL, {"diff": "@@ x"}, "AGENTS.md\n\n@@ x"),
+    ],
+)
+async def test_who_is_asked_sees_what_would_be_written(
+    tool: Tool, given: dict[str, str], detail: str
+) -> None:
+    assert tool.detail(tool.parse({"path": "AGENTS.md", **given})) == detail
 
 
 async def test_strict_mode_changes_no_tool() -> None:

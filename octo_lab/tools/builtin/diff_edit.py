@@ -11,7 +11,7 @@ from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import clean
 from octo_lab.tools.diffing.apply import apply_patch
 from octo_lab.tools.diffing.parse import Patch, parse_patch
-from octo_lab.tools.editing import edit_file, existing_text
+from octo_lab.tools.editing import asked, edit_file, existing_text
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.reach import judge_write, scopes_write
 from octo_lab.tools.tool import ToolContext
@@ -69,7 +69,7 @@ TOOL = model_tool(
     source="workspace",
     risk="write",
     timeout=60.0,
-    detail=lambda args: args.path,
+    detail=lambda args: asked(args.path, args.diff),
     judge=judge_write,
     scopes=scopes_write,
 )

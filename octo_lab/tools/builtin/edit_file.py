@@ -73,7 +73,7 @@ TOOL = model_tool(
     source="workspace",
     risk="write",
     timeout=60.0,
-    detail=lambda args: args.path,
+    detail=lambda args: editing.asked(args.path, args.old_string, f"→\n{args.new_string}"),
     judge=judge_write,
     scopes=scopes_write,
 )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from octo_lab.core.text import clean
 from octo_lab.security.replacing import LARGEST
 from octo_lab.tools.diffing.unified import split_lines
-from octo_lab.tools.editing import edit_file
+from octo_lab.tools.editing import asked, edit_file
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.reach import judge_write, scopes_write
 from octo_lab.tools.tool import ToolContext
@@ -57,7 +57,7 @@ TOOL = model_tool(
     source="workspace",
     risk="write",
     timeout=60.0,
-    detail=lambda args: args.path,
+    detail=lambda args: asked(args.path, args.content),
     judge=judge_write,
     scopes=scopes_write,
 )
