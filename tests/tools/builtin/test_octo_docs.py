@@ -36,7 +36,7 @@ def test_every_topic_of_the_offline_model_has_its_page() -> None:
     [
         ("slash commands", "Slash commands"),
         ("OCTO_HOME data folder stored", "Where data is stored"),
-        ("make my function a tool decorator", "Make your own function a tool"),
+        ("make my function a tool decorator", "Make your own tool: add a function as a tool"),
         ("exit codes of octo run", "Options and exit codes of octo run"),
         ("entry point provider package", "A provider of a package"),
     ],
