@@ -57,11 +57,11 @@ def propose_cell_tool(
         if cell is not None and cell.headless:
             return SHOWN_ONLY
         answer = await proposals.ask(ctx.call_id)
-        if answer is None:
-            return await _put(args.code) if cell is not None and cell.redrawn else SHOWN_ONLY
-        if answer.answer == "put":
-            return await _put(answer.code or args.code)
-        return _told(args, answer)
+        if answer is not None and answer.answer != "put":
+            return _told(args, answer)
+        if cell is None or not cell.redrawn:
+            return SHOWN_ONLY
+        return await _put((answer and answer.code) or args.code)
 
     async def _put(code: str) -> str:
         """As the next input, which the front end makes a cell of when the running one ends."""

@@ -106,3 +106,30 @@ def test_a_dismissed_proposal_leaves_the_notebook_alone(
     notebook.wait_idle()
     assert sources(notebook) == CELLS
     assert told(model).startswith("The person dismissed it.")
+
+
+def test_a_cell_proposed_in_the_panel_is_put_below_it(
+    face: Face, open_notebook: Open, model: LlmServer
+) -> None:
+    notebook = open_notebook(face, ["import octo_lab as ol\nol.chat()", *CELLS])
+    panel = notebook.run(0).locator(".octo-chat")
+    notebook.run(1)
+    notebook.wait_idle()
+    model.script(calls(call("propose_cell", code=CODE, cell="@cell2")), says("Done."))
+    model.script(calls(call("propose_cell", code="'from the panel'")), says("Done."))
+    ask(panel, "Add them up")
+    panel.get_by_role("button", name="Insert and run").click()
+    expect(notebook.output(2)).to_contain_text("the total is 42")
+    ask(panel, "Once more")
+    notebook.picture("propose-panel", panel)
+    panel.get_by_role("button", name="Insert", exact=True).click()
+    expect(panel.get_by_role("paragraph").filter(has_text="Done.")).to_have_count(2)
+    notebook.wait_idle()
+    assert sources(notebook)[1:4] == ["'from the panel'", CELLS[0], CODE]
+
+
+def ask(panel: Locator, text: str) -> None:
+    field = panel.get_by_label("Message to Octo")
+    field.fill(text)
+    field.press("Enter")
+    expect(panel.get_by_role("group", name="Proposed cell")).to_be_visible()

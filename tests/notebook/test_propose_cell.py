@@ -162,3 +162,28 @@ def test_headless_the_code_is_shown_only(octo: Kernel, model: LlmServer) -> None
 def test_a_cell_that_does_not_exist_is_an_error(octo: Kernel, model: LlmServer, cell: str) -> None:
     propose(octo, model, arguments={"cell": cell}, stdin=False)
     assert f"There is no cell {cell!r}" in told(model)
+
+
+@pytest.mark.kernel
+def test_an_interrupt_ends_the_wait_for_the_person(octo: Kernel, model: LlmServer) -> None:
+    hear = answering(octo, {"answer": "shown"})
+
+    def hear_and_interrupt(message: dict[str, Any]) -> None:
+        hear(message)
+        frame = str(message["content"].get("data", {}).get("content", ""))
+        if "propose_cell" in frame and "'running'" in frame:
+            octo.interrupt()
+
+    ran = propose(octo, model, on_output=hear_and_interrupt, wait=20)
+    assert "Stopped" in ran.value
+    model.forget()
+    assert "echo: again" in octo.run("%octo again").value
+
+
+@pytest.mark.kernel
+def test_a_call_that_blocks_the_kernel_has_no_buttons_and_the_cell_comes_next(
+    octo: Kernel, model: LlmServer
+) -> None:
+    model.script(calls(call("propose_cell", code=CODE)), says("done"))
+    ran = octo.run("def f():\n    %octo -t propose_cell go\nf()")
+    assert [payload["text"] for payload in ran.reply["payload"]] == [CODE]

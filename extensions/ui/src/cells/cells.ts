@@ -82,16 +82,13 @@ class NotebookCells implements Cells {
     return this.notebook.cells.findIndex((one) => one.execution_count === Number(number));
   }
 
-  /** The cell that the view stands in; of a panel, the one that the person is in. */
+  /** The cell that the view stands in; of a view beside the notebook, the last one. */
   private own(): number {
-    const notebook = this.element.closest(".jp-Notebook");
-    const panel = this.element.querySelector(".octo-chat");
-    const active = panel && notebook?.querySelector(`.jp-Cell${ACTIVE}`);
-    return this.indexOf(active ?? this.element.closest(".jp-Cell"));
+    const cell = this.element.closest(".jp-Cell");
+    return cell ? this.indexOf(cell) : this.notebook.cells.length - 1;
   }
 
-  private indexOf(node: Element | null): number {
-    if (!node) return -1;
+  private indexOf(node: Element): number {
     const index = (node as HTMLElement).dataset["windowedListIndex"];
     return index ? Number(index) : this.nodes().indexOf(node);
   }
