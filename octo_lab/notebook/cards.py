@@ -128,6 +128,7 @@ def doctor_rows() -> Rows:
         ("event loop", _loop_word()),
         ("front end", "built" if is_built("turn") else "not built: static rendering only"),
         ("interpreter", str(Path(sys.executable))),
+        ("sandbox, browser", "`octo doctor` in a terminal tries them"),
     ]
 
 
