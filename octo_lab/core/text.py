@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 def clean(text: str) -> str:
@@ -12,6 +18,17 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def visible(text: str) -> str:
+    """With what steers a screen, turns the reading order round or is not seen at all written as
+    escapes: what a person agrees to is what is there.
+    """
+    return _UNSEEN.sub(_escaped, clean(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 def truncate_utf8(text: str, limit: int, suffix: str = "…") -> str:

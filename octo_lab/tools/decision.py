@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from octo_lab.core.messages import ToolCall
+from octo_lab.core.text import visible
 from octo_lab.tools.policy import ALSO
 from octo_lab.tools.tool import Question, Tool
 from octo_lab.tools.verdict import Ruling, Verdict, strictest
@@ -33,7 +34,7 @@ def question_of(tool: Tool, call: ToolCall, args: Any, workspace: Path) -> Quest
     return Question(
         call=call,
         scope=", ".join(parts) or name,
-        detail=tool.detail(args),
+        detail=visible(tool.detail(args)),
         risk=tool.risk,
         tool=name,
         group=tool.group,

@@ -10,6 +10,7 @@ from octo_lab.core.text import (
     first_line,
     head_and_tail,
     truncate_utf8,
+    visible,
 )
 
 ANY_TEXT = st.text(st.characters())
@@ -56,3 +57,10 @@ def test_the_first_line_is_short_and_not_blank(text: str, expected: str) -> None
 
 def test_a_list_may_be_written_with_commas() -> None:
     assert between_commas(["a*, b", "group:fs", " ,", ""]) == ("a*", "b", "group:fs")
+
+
+def test_what_steers_a_screen_or_is_not_seen_is_visible() -> None:
+    odd = "ls\x1b[2K \u202egnp.exe \u2066x\u200b\r\x9b\U000e0041"
+
+    assert visible(odd) == "ls\\x1b[2K \\u202egnp.exe \\u2066x\\u200b\\r\\x9b\\U000e0041"
+    assert visible("a\tb\nü 👩\u200d🔬") == "a\tb\nü 👩\u200d🔬"

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from octo_lab.core.messages import ToolCall
-from octo_lab.tools.decision import ToolRules, decide
+from octo_lab.tools.builtin import write_file
+from octo_lab.tools.decision import ToolRules, decide, question_of
 from octo_lab.tools.tool import Question
 from octo_lab.tools.verdict import Ruling, Verdict
 
@@ -74,3 +78,11 @@ def test_deny_wins_then_grants_then_what_it_means_then_rules(
     asked: Question, rules: ToolRules, granted: tuple[str, ...], decision: Ruling
 ) -> None:
     assert decide(asked, rules, granted).decision == decision
+
+
+def test_what_is_shown_to_who_is_asked_is_what_would_run() -> None:
+    tool = replace(write_file.TOOL, detail=lambda args: "rm x #\u202e ok\x1b[1A")
+    args = tool.parse({"path": "a", "content": ""})
+    asked = question_of(tool, ToolCall(id="1", name="t", arguments="{}"), args, Path("/work"))
+
+    assert asked.detail == "rm x #\\u202e ok\\x1b[1A"
