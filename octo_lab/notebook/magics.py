@@ -31,13 +31,15 @@ HELP = f"""Ask the agent that lives in this kernel.
   %octo PROMPT             ask; everything after the options is the prompt, as it stands
   %%octo [OPTIONS]         ask with the cell below as the prompt (Markdown)
   x = %octo PROMPT         keep the turn: x.text, x.tool_calls, x.usage, x.cost
-  %octo                    status: model, session, tokens, tools
+  %octo                    status: model, session, cost, what fills the context, tools
   %octo /COMMAND           a slash command; %octo /help lists them
-  %octo WORD               one of: status, fix, doctor, models, providers, router, tools,
-                           help
-  %octo providers test NAME  ask a provider one real question
+  %octo WORD               status, fix (asks about the last exception), doctor, models,
+                           providers, router, tools, help
+  %octo providers test NAME
+                           ask a provider one real question
   %%octo_tool              let the agent call the function that the cell defines
   %octo_gateway start      answer octo run, octo chat and web clients from this kernel
+  %octo_record FILE        record the model traffic; %octo_replay FILE answers from it
 
 {{{{ expr }}}} in a prompt is evaluated here; @name attaches a variable, a cell (@cell3) or a file.
 

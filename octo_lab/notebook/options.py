@@ -70,7 +70,7 @@ OPTIONS = (
     Option(
         names=("-t", "--tools"),
         value="PATTERN",
-        help="allow only the tools that fit",
+        help="allow only these tools: names, or web_*, with commas",
         many=True,
     ),
     Option(names=("--no-tools",), help="allow no tool"),
