@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 
 import anyio.to_thread
 import pytest
@@ -29,10 +30,12 @@ def browsers() -> Open:
         environ: Mapping[str, str] | None = None,
         seconds: float = 20.0,
         idle: float = 300.0,
+        walls: bool = True,
     ) -> AsyncGenerator[Browsers]:
         resolver = resolve or ScriptedResolver(names=NAMES)
         guard = Guard(allowed=read_allowed(allow), resolve=resolver)
         found = await anyio.to_thread.run_sync(find_browser)
+        found = found if walls else replace(found, walls="")
         async with stage() as tasks:
             yield Browsers(
                 found,

@@ -46,10 +46,21 @@ def site(place: str) -> HttpServer:
     )
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "localtest.example", "[::1]"])
-async def test_no_page_reaches_this_machine(browsers: Open, canary: Canary, host: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "walls"),
+    [
+        ("127.0.0.1", True),
+        ("127.0.0.1", False),
+        ("localhost", True),
+        ("localtest.example", True),
+        ("[::1]", True),
+    ],
+)
+async def test_no_page_reaches_this_machine(
+    browsers: Open, canary: Canary, host: str, walls: bool
+) -> None:
     place = f"{host}:{canary.port}"
-    async with site(place) as server, browsers(f"127.0.0.1:{server.port}") as own:
+    async with site(place) as server, browsers(f"127.0.0.1:{server.port}", walls=walls) as own:
         said = await actions.navigate(own, "s", server.root)
         assert "Title: trying" in said.text
         await anyio.sleep(SETTLE)
