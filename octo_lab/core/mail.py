@@ -135,9 +135,12 @@ class AnswerProposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommand:
-    """Run a slash command, given as typed (``/new My title``)."""
+    """Run a slash command, given as typed (``/new My title``), on the dialog named ``session``,
+    else on the chat's current one.
+    """
 
     line: str
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

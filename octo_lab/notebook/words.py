@@ -72,7 +72,8 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
     elif match := _TEST.fullmatch(text):
         said = _check(controls, match[1])
     elif is_command(text) or text == "tools":
-        said = _done(controls.control(RunCommand(line=f"/{text.removeprefix('/')}")))
+        line, session = f"/{text.removeprefix('/')}", parsed.given.get("session") or ""
+        said = _done(controls.control(RunCommand(line=line, session=session)))
     else:
         return None
     show_text(said)

@@ -73,8 +73,8 @@ class Controls:
                     address, approval_id, decision, sender=request.sender_id
                 )
                 return Told(text=decision) if settled else _SETTLED
-            case RunCommand(line=line):
-                return await self.commands.run(line, address, request.sender_id)
+            case RunCommand(line=line, session=session):
+                return await self.commands.run(line, address, request.sender_id, session)
             case GetCommands():
                 return CommandList(commands=self.commands.infos(address.channel))
             case GetStatus():

@@ -347,10 +347,12 @@ async def test_a_command_works_on_the_dialog_it_names(tmp_path: Path) -> None:
         modes = [await said("/queue", there), await said("/queue")]
         cleared = await said("/clear", there)
         unknown = await said("/compact", AskOptions(session="nowhere"))
+        control = await channel.control(RunCommand(line="/queue", session="there"))
         status = await said("/status", there)
         here = await titles(channel)
 
     assert modes[0] == chosen
+    assert control == Told(text=chosen)
     assert modes[1].startswith("`followup`")
     assert cleared.startswith("The context is empty now")
     assert unknown == "No session named 'nowhere'"
