@@ -163,6 +163,7 @@ def test_a_frame_is_its_shape_dtypes_and_head(octo: Kernel, model: LlmServer) ->
         ("%octo -a no/such.file hi", "'no/such.file'"),
         ("%octo --schema nothing hi", "no variable and no file"),
         ("%octo /nonsense", "No command /nonsense"),
+        ("%octo -s nowhere /undo", "No session named 'nowhere'"),
         ("%octo fix", "No exception to fix"),
         ("%octo --no-tools", "There is nothing to ask"),
         ("def f():\n    %octo --modle x hi\nf()", "did you mean --model?"),
