@@ -111,6 +111,12 @@ def test_every_reply_comes_back_as_it_was_sent() -> None:
 def test_a_message_comes_back_as_it_was_sent() -> None:
     address = ChatAddress(channel="web", chat_id="main")
     message = OutboundMessage(
-        address=address, text="no", reply_to="m1", failed=True, hint="do this"
+        address=address,
+        text="no",
+        reply_to="m1",
+        failed=True,
+        hint="do this",
+        media=(Media(mime="image/png", data=b"\x89PNG", name="duck.png"),),
+        turn_id="t1",
     )
     assert read_message(over_the_wire(message_frame(message)), address) == message

@@ -187,6 +187,23 @@ it("shows a refused message with its next step and stops waiting for it", async 
   expect(panel.querySelector(".chat-failed")?.textContent).toContain("wait a little");
 });
 
+it("shows a picture that was sent and lets another file be saved", async () => {
+  const runtime = new Runtime();
+  const panel = await open(runtime);
+  const media = [
+    { mime: "image/png", name: "duck.png", data: "iVBORw0=" },
+    { mime: "text/html", name: "duck.html", data: "PGI+" },
+  ];
+  const said = { text: "ducks", reply_to: "", failed: false, hint: "" };
+  runtime.tell({ type: "message", id: "m", ...said, media });
+  await settled();
+  const picture = panel.querySelector<HTMLImageElement>(".chat-note img")!;
+  expect(picture.getAttribute("src")).toBe("data:image/png;base64,iVBORw0=");
+  const link = panel.querySelector<HTMLAnchorElement>(".chat-note a")!;
+  expect(link.getAttribute("href")).toBe("data:application/octet-stream;base64,PGI+");
+  expect(link.download).toBe("duck.html");
+});
+
 it("speaks finished blocks to a screen reader, not each word", async () => {
   const runtime = new Runtime();
   const panel = await open(runtime);

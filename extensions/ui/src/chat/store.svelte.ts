@@ -8,6 +8,7 @@ import type {
   CommandInfo,
   Decision,
   Frame,
+  Media,
   ModelCard,
   ProviderInfo,
   ReplyOf,
@@ -18,6 +19,7 @@ interface Said {
   text: string;
   failed: boolean;
   hint: string;
+  media?: Media[];
 }
 export interface Note extends Said {
   key: string;
@@ -204,8 +206,9 @@ export class Chat {
   private note(told: Said): void {
     if (this.gone) return;
     const after = this.conversation.turns.at(-1)?.turn_id ?? "";
-    const { text, failed, hint } = told;
-    this.notes = [...this.notes, { key: newId(), after, text, failed, hint }].slice(-NOTES_LIMIT);
+    const { text, failed, hint, media } = told;
+    const note = { key: newId(), after, text, failed, hint, media };
+    this.notes = [...this.notes, note].slice(-NOTES_LIMIT);
   }
 }
 

@@ -95,6 +95,8 @@ export interface MessageFrame {
   reply_to: string;
   failed: boolean;
   hint: string;
+  /** Files for the person. */
+  media?: Media[];
 }
 export interface ReplyFrame {
   type: "reply";
