@@ -100,6 +100,7 @@ def _told(args: ProposeArgs, answer: AnswerProposal) -> str:
             return NO_ANSWER
     where = "a new cell" if args.action == "insert" else args.cell or "the cell that asked"
     what = f"The person accepted it: it is in {where}"
-    ran = " and runs once this turn has ended." if answer.answer == "ran" else ", and has not run."
+    started = answer.answer == "ran"
+    ran = " and runs as soon as the kernel is free." if started else ", and has not run."
     changed = answer.code and answer.code != args.code
     return f"{what}{ran}" + (f"\nThey changed it first:\n{answer.code}" if changed else "")

@@ -75,7 +75,7 @@ def test_a_proposed_cell_is_put_below_and_run(
     notebook.wait_idle()
     notebook.picture("propose-ran")
     assert sources(notebook) == [*CELLS[:2], CODE, CELLS[2]]
-    assert told(model).endswith("it is in a new cell and runs once this turn has ended.")
+    assert told(model).endswith("it is in a new cell and runs as soon as the kernel is free.")
 
 
 def test_a_named_cell_is_changed_after_the_person_changed_the_proposal(

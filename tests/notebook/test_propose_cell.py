@@ -100,7 +100,7 @@ def answering(octo: Kernel, *answers: dict[str, Any]) -> Any:
         (
             {"action": "edit", "cell": "@cell1"},
             {"answer": "ran", "code": CODE},
-            "The person accepted it: it is in @cell1 and runs once this turn has ended.",
+            "The person accepted it: it is in @cell1 and runs as soon as the kernel is free.",
         ),
         (
             {"action": "edit"},
