@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from operator import truediv
 
 import psutil
 from jupyter_client.manager import KernelManager
@@ -52,10 +53,12 @@ def compare(title: str, cost: Callable[[str], Cost], ours: str, floor: str, goal
             kept.append(cost(name))
     print(f"\n{title}, ms, median of {ROUNDS} alternating rounds")
     for index, what in enumerate(("wall", "CPU")):
-        low, high = (statistics.median(c[index] for c in costs[n]) * 1000 for n in (floor, ours))
+        lows, highs = ([cost[index] * 1000 for cost in costs[name]] for name in (floor, ours))
+        low, high = statistics.median(lows), statistics.median(highs)
+        ratio = statistics.median(map(truediv, highs, lows))  # each within its round
         print(
             f"  {what:5} {floor} {low:7.0f}   {ours} {high:7.0f}"
-            f"   ratio {high / low:4.2f}   goal <= {goal}"
+            f"   ratio {ratio:4.2f}   goal <= {goal}"
         )
 
 

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from operator import truediv
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CHUNKS, TURNS, ROUNDS = 200, 100, 5
+CHUNKS, TURNS, ROUNDS = 200, 100, 9
 GOAL = 2.0
 
 
@@ -58,16 +59,17 @@ def main() -> None:
     runners = contestants(peers)
     times: dict[str, list[float]] = {name: [] for name in runners}
     with model_server() as base_url:
-        for _ in range(ROUNDS):
-            for name, python in runners.items():
+        for number in range(ROUNDS):
+            order = [*runners.items()][:: -1 if number % 2 else 1]  # so that a drift favours nobody
+            for name, python in order:
                 times[name].append(one_round(python, name, base_url))
-    floor = statistics.median(times["floor"])
     print(f"\nCPU of a turn of {CHUNKS} chunks, ms, median (min-max) of {ROUNDS} rounds")
     for name, values in times.items():
         middle = statistics.median(values)
+        ratio = statistics.median(map(truediv, values, times["floor"]))  # each within its round
         spread = f"({min(values):.1f}-{max(values):.1f})"
         goal = f"   goal <= {GOAL:.1f}" if name == "octo" else ""
-        print(f"  {name:18} {middle:7.1f} {spread:16} x floor {middle / floor:5.2f}{goal}")
+        print(f"  {name:18} {middle:7.1f} {spread:16} x floor {ratio:5.2f}{goal}")
 
 
 if __name__ == "__main__":
