@@ -44,6 +44,14 @@ SECRETS = (
         ".ipython/profile_default/history.sqlite",
     ),
 )
+# There, too: what a later shell, kernel, editor or git runs or obeys.
+_STARTING = (
+    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".inputrc"),
+    *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".xprofile", ".xsession"),
+    *(".ipython", ".config", ".local", ".pythonrc.py", ".Rprofile", ".gdbinit", ".gitconfig"),
+    *(".vim", ".vimrc", ".emacs", ".emacs.d", ".vscode", ".vscode-server", ".tmux.conf"),
+    *(".curlrc", ".wgetrc", ".direnvrc", ".envrc", ".condarc", "bin"),
+)
 _STEERING = (".git/hooks", ".git/config")
 _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
 _NEVER = tuple(map(Path, ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run")))
@@ -53,7 +61,8 @@ _NEVER = tuple(map(Path, ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", 
 class Sight:
     """Resolved paths: ``readable`` folders, and what of everything is ``hidden``. ``fixed`` is what
     is run outside of any sandbox: Python's own environment where it lies in the workspace, by the
-    next kernel, and what git is told to run, by whoever next looks at the repository.
+    next kernel, what git is told to run, by whoever next looks at the repository, and what starts
+    with a shell or a kernel, where the home folder lies there, too.
     """
 
     workspace: Path
@@ -92,15 +101,15 @@ def find_sight(
     return Sight(
         workspace=real,
         readable=shown,
-        fixed=_fixed(real, map(Path, prefixes)),
+        fixed=_fixed(real, (*map(Path, prefixes), *(Path(keys, name) for name in _STARTING))),
         hidden_folders=tuple(path for path in hidden if _is_folder(path)),
         hidden_files=tuple(path for path in hidden if not _is_folder(path)),
     )
 
 
-def _fixed(workspace: Path, prefixes: Iterable[Path]) -> tuple[Path, ...]:
+def _fixed(workspace: Path, paths: Iterable[Path]) -> tuple[Path, ...]:
     steering = (workspace / name for name in _STEERING)
-    found = dict.fromkeys(path.resolve() for path in (*prefixes, *steering))
+    found = dict.fromkeys(path.resolve() for path in (*paths, *steering))
     return tuple(
         path
         for path in found

@@ -52,6 +52,23 @@ def test_keys_below_what_is_shown_are_hidden(home: Path) -> None:
     assert sight.hidden_files == (home / ".netrc",)
 
 
+def test_what_starts_programs_is_only_read_where_the_home_folder_is_open(home: Path) -> None:
+    (home / "dots").mkdir()
+    (home / "dots" / "profile").write_text("")
+    (home / ".profile").symlink_to(home / "dots" / "profile")
+    (home / ".bashrc").write_text("")
+    (home / ".ipython").mkdir(exist_ok=True)
+    (home / ".cache").mkdir()
+
+    within = find_sight(home / "work", private=(), home=home, prefixes=())
+    at_home = find_sight(home, private=(), home=home, prefixes=())
+
+    started = {home / ".bashrc", home / "dots" / "profile", home / ".ipython"}
+    assert not started & set(within.fixed)
+    assert started <= set(at_home.fixed)
+    assert home / ".cache" not in at_home.fixed
+
+
 def test_a_private_folder_behind_a_link_is_hidden_where_it_is(home: Path) -> None:
     (home / "work" / "state").mkdir()
     (home / "link").symlink_to(home / "work" / "state")
