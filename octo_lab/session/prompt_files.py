@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 
 import anyio
@@ -29,6 +29,9 @@ class PromptFiles:
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
+        self._places = {
+            layer: tuple(workspace / name for name in names) for layer, names in FILES.items()
+        }
         self._known: dict[Path, tuple[Mark, str]] = {}
 
     async def texts(self) -> dict[LayerName, str]:
@@ -37,15 +40,15 @@ class PromptFiles:
 
     def read(self) -> dict[LayerName, str]:
         """The same, for who is in a thread already."""
-        found = ((layer, self._first(names)) for layer, names in FILES.items())
+        found = ((layer, self._first(paths)) for layer, paths in self._places.items())
         return {layer: text for layer, text in found if text}
 
-    def _first(self, names: tuple[str, ...]) -> str:
-        texts = (self._read(self._workspace / name) for name in names)
-        return next(filter(None, texts), "")
+    def _first(self, paths: Iterable[Path]) -> str:
+        return next(filter(None, map(self._read, paths)), "")
 
     def _read(self, path: Path) -> str:
         try:
+            path.stat()  # what is absent costs this alone, not a look at each folder above it
             name, status = _inside(self._workspace, path)
             mark = (status.st_mtime_ns, status.st_size, status.st_ino)
             known = self._known.get(path)
