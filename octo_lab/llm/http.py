@@ -6,6 +6,7 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -180,7 +181,8 @@ class ModelHttp:
                 f"A cassette holds no answers of {call.provider!r} to this", hint="end the replay"
             )
         try:
-            async with pool.client.stream(call.method, call.url, **_request(call, tape)) as got:
+            url = _parsed(call.url)
+            async with pool.client.stream(call.method, url, **_request(call, tape)) as got:
                 if not got.is_success:
                     raise await _refusal(call, got)
                 begun = True
@@ -328,6 +330,12 @@ def _replayed(exchange: Exchange) -> httpx.Response:
     return httpx.Response(
         exchange.status, headers=exchange.headers, stream=_ReplayedStream(exchange)
     )
+
+
+@lru_cache(maxsize=64)
+def _parsed(url: str) -> httpx.URL:
+    """An address is the same from call to call, and a tenth of a call's time to read."""
+    return httpx.URL(url)
 
 
 def _request(call: HttpCall, tape: Recorder | Player | None) -> dict[str, Any]:
