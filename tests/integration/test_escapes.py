@@ -201,18 +201,40 @@ async def test_keys_in_a_folder_that_was_renamed_are_hidden_from_the_next_comman
     tmp_path: Path,
 ) -> None:
     cage = make_cage(tmp_path)
-    keys = cage.home / ".config" / "gcloud"
+    keys = cage.home / ".subversion" / "auth"
     keys.mkdir(parents=True)
     (keys / "key").write_text(CANARY)
     place = Home(workspace=cage.home, environ={}, policy=cage.env.home.policy, home=cage.home)
     cage.env = LocalExec(place)
 
-    first = await cage.run("mv .config seen; mkdir .config; cp -r .config copy; touch .config/mine")
-    second = await cage.run("cat */gcloud/key .config/gcloud/key copy/*/key; ls .config")
+    first = await cage.run(
+        "mv .subversion seen; mkdir .subversion; cp -r .subversion copy; touch .subversion/mine"
+    )
+    second = await cage.run("cat */auth/key .subversion/auth/key copy/*/key; ls .subversion")
 
     assert CANARY not in said(first) + said(second)
-    assert second.stdout == b"gcloud\nmine\n"
+    assert second.stdout == b"auth\nmine\n"
     assert keys.joinpath("key").read_text() == CANARY
+
+
+async def test_what_starts_with_a_shell_or_a_kernel_is_only_read_in_a_home_folder(
+    tmp_path: Path,
+) -> None:
+    cage = make_cage(tmp_path)
+    startup = cage.home / ".ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (cage.home / ".bashrc").write_text("mine\n")
+    place = Home(workspace=cage.home, environ={}, policy=cage.env.home.policy, home=cage.home)
+    cage.env = LocalExec(place)
+
+    ran = await cage.run(
+        "echo evil >> .bashrc; echo evil > .ipython/profile_default/startup/a.py; rm -f .bashrc;"
+        " mv .bashrc b; mv .ipython i; mv .ipython/profile_default .ipython/q; cat .bashrc"
+    )
+
+    assert ran.stdout == b"mine\n"
+    assert (cage.home / ".bashrc").read_text() == "mine\n"
+    assert list(startup.iterdir()) == []
 
 
 async def test_a_program_of_the_sandbox_s_name_in_the_workspace_is_not_run(cage: Cage) -> None:
