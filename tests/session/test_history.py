@@ -16,7 +16,6 @@ from octo_lab.core.turns import (
 from octo_lab.session.history import (
     STORED_REVISION,
     Earlier,
-   
     model_messages,
     stored_snapshot,
 )
