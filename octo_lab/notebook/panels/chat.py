@@ -63,7 +63,7 @@ class ChatPanel:
 
     def _static(self, wait: float) -> dict[str, Any]:
         history = self._history(wait)
-        title = history.title or "new dialog"
+        title = history.title or "new session"
         return dict(render_conversation(title, history.turns, headless=self._headless))
 
     def _history(self, wait: float) -> History:
