@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 from octo_lab.core.messages import ChatRequest
 
@@ -12,6 +13,7 @@ _GOOD = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", re.ASCII)
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
+@lru_cache(maxsize=1024)  # every request asks for every tool
 def alias(name: str) -> str:
     """The name itself where it fits, else a like one with a hash that tells it from others."""
     if _GOOD.fullmatch(name):
