@@ -66,7 +66,8 @@ class AskOptions:
 class InboundMessage:
     """Something a person said. ``private`` belongs to the channel; nobody else reads it.
 
-    ``notices`` are lines that its turn shows to the person; no model gets them.
+    ``notices`` are lines that its turn shows to the person; no model gets them. ``taint`` says
+    what private data it brings, as far as its face knows.
     """
 
     address: ChatAddress
@@ -77,6 +78,7 @@ class InboundMessage:
     attachments: tuple[Attachment, ...] = ()
     options: AskOptions = AskOptions()
     notices: tuple[str, ...] = ()
+    taint: tuple[str, ...] = ()
     reply_to: str = ""
     private: Mapping[str, str] = field(default_factory=dict)
 

@@ -20,6 +20,7 @@ from octo_lab.notebook.interrupted import TurnCancelled, TurnInterrupted
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.outcome import keep_outcome
 from octo_lab.notebook.place import Place, this_run
+from octo_lab.notebook.private_variables import PrivateVariables
 from octo_lab.notebook.questions import ask_by_input, ask_unless_buttons
 from octo_lab.notebook.turn import Turn
 from octo_lab.notebook.waiting import wait_awaited, wait_blocking
@@ -58,8 +59,9 @@ class Question:
 class Asking:
     """Asks of one shell; knows which cells have asked, and how often, in the running request."""
 
-    def __init__(self, shell: InteractiveShell) -> None:
+    def __init__(self, shell: InteractiveShell, private: PrivateVariables) -> None:
         self._shell = shell
+        self._private = private
         self._request = ""
         self._count = 0
         self._in_own_dialog = False
@@ -70,6 +72,7 @@ class Asking:
         said = compose(self._shell, parsed)
         if not said.text.strip():
             raise UsageError("There is nothing to ask", hint="write a prompt: %octo PROMPT")
+        prompt = "" if parsed.given.get("raw") else parsed.text
         options = ask_options(self._shell, parsed.given, place, self._slot(place))
         self.open_own_dialog(runtime, place, parsed.given)
         message = InboundMessage(
@@ -79,6 +82,7 @@ class Asking:
             attachments=said.attachments,
             options=options,
             notices=said.notices,
+            taint=self._private.brought(prompt, said.attachments),
         )
         cell = CellTurn(
             message,

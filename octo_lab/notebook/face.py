@@ -52,7 +52,7 @@ class Face:
         self.toolkit = Toolkit(shell, self._bridge)
         self._starting = threading.Lock()
         self._runtime: Runtime | None = None
-        self._asking = Asking(shell)
+        self._asking = Asking(shell, self.toolkit.private)
         self.gateway: KernelGateway | None = None  # once it was asked for
 
     def runtime(self) -> Runtime:

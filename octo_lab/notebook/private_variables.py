@@ -12,6 +12,8 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.core.errors import UsageError
+from octo_lab.core.mail import Attachment
+from octo_lab.notebook.interpolate import pieces
 
 SCOPE = "private variables"
 _PATTERN = re.compile(r"[\w*?]+")
@@ -74,6 +76,13 @@ class PrivateVariables:
             if word in private or self.is_private(word, more):
                 return word
         return min(private) if private and not _REACHES_ALL.isdisjoint(reached) else ""
+
+    def brought(self, prompt: str, attached: Iterable[Attachment]) -> tuple[str, ...]:
+        """Which private variables a prompt shows to the model, as reasons of a taint."""
+        codes = [piece.text for piece in pieces(prompt) if piece.expression is not None]
+        codes += [one.text if one.name.startswith("last ") else one.name for one in attached]
+        found = dict.fromkeys(filter(None, map(self.in_code, codes)))
+        return tuple(f"{name!r} was given to the model" for name in found)
 
     def _in_functions(self, words: Iterable[str]) -> Iterator[str]:
         """What the notebook's functions that the words name, and those that they use, name."""

@@ -44,6 +44,7 @@ class Privacy:
 
     def given(self, message: InboundMessage) -> Iterable[str]:
         """What private data a message of the person brings."""
+        yield from message.taint
         mask = Redactor(self.secrets)
         if mask(message.text) != message.text:
             yield "the message holds something that looks like a key"

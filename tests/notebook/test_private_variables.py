@@ -124,3 +124,13 @@ def test_code_that_reads_it_is_asked_about_by_itself(octo: Kernel, model: LlmSer
     assert "denied" in refused
     assert "blue whale" not in refused
     assert told(model)[-1] == "blue whale"
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("prompt", ["what is @hidden?", "it is {{ hidden[:4] }}", "-a hidden see"])
+def test_a_prompt_that_shows_it_counts_as_well(octo: Kernel, model: LlmServer, prompt: str) -> None:
+    octo.run("import octo_lab as ol\nhidden = 'blue whale'\nol.private('hidden')")
+    octo.run("%octo /new")
+    model.script(calls(call("python", code="ran = 3")), says("done"))
+    octo.run(f"%octo -t python {prompt}", stdin=False)
+    assert "after private data was read: 'hidden' was given to the model" in told(model)[-1]
