@@ -24,7 +24,7 @@ from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError
 from octo_lab.core.mail import GetProviders, GetStatus, ProviderList, Status
 from octo_lab.gateway.find import find_gateway
-from octo_lab.tools.browser.found import find_browser
+from octo_lab.tools.browser.found import find_browser, sure
 from octo_lab.tools.sandbox.choice import choose
 from octo_lab.tools.sandbox.report import sandbox_words
 
@@ -125,7 +125,7 @@ def _sandbox(workspace: Path | None) -> Finding:
 
 
 def _browser(workspace: Path | None) -> Finding:
-    found = find_browser(place_around(workspace).settings.browser.executable)
+    found = sure(find_browser(place_around(workspace).settings.browser.executable))
     if found.missing:
         hint = "without it the tool 'browser' is not offered"
         return Finding(name="browser", state="warning", detail=found.missing, hint=hint)

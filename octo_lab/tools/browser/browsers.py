@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from octo_lab.core.errors import ToolFailed
 from octo_lab.security.net.dial import Dialer
 from octo_lab.security.net.proxy import forward_proxy
-from octo_lab.tools.browser.found import Found
+from octo_lab.tools.browser.found import Found, sure
 from octo_lab.tools.browser.running import Running, open_browser
 
 MOST = 3
@@ -94,9 +95,10 @@ class Browsers:
     async def _own(self, session: str, owned: Owned) -> None:
         try:
             with owned.scope:
+                found = await anyio.to_thread.run_sync(sure, self.found)
                 async with (
                     forward_proxy(self.dialer) as proxy,
-                    open_browser(self.found, proxy, self._environ, self.seconds) as running,
+                    open_browser(found, proxy, self._environ, self.seconds) as running,
                 ):
                     owned.running = running
                     running.page.on("crash", lambda _: owned.scope.cancel())

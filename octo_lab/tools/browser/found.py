@@ -6,7 +6,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from octo_lab.tools.browser.walls import TRIAL, walled_argv
 
@@ -25,7 +25,7 @@ _TRIAL_SECONDS = 5.0
 class Found:
     """``missing`` says what to install; empty when all is there.
 
-    ``walls`` is the program that shuts the browser in, '' where none works. ``root``: Chromium's
+    ``walls`` is the program that shuts the browser in, '' where there is none. ``root``: Chromium's
     own sandbox does not work for whoever runs it, unless it is shut in.
     """
 
@@ -36,7 +36,7 @@ class Found:
 
 
 def find_browser(executable: str = "") -> Found:
-    """Blocks: it looks at files, and tries the walls once."""
+    """Blocks: it looks at files. Whether the walls hold, ``sure`` finds out."""
     if importlib.util.find_spec("playwright") is None:
         return Found(missing="playwright is not installed: pip install 'octo_lab[browser]'")
     program = shutil.which(executable) if executable else _first()
@@ -44,21 +44,20 @@ def find_browser(executable: str = "") -> Found:
         what = f"{executable!r} (browser.executable)" if executable else "Chromium or Chrome"
         return Found(missing=f"{what} was not found: install it, as with apt install chromium")
     root = hasattr(os, "getuid") and os.getuid() == 0
-    return Found(program=program, walls=_walls(), root=root)
+    return Found(program=program, walls=shutil.which("bwrap") or "", root=root)
 
 
 def _first() -> str:
     return next(filter(None, map(shutil.which, PROGRAMS)), "")
 
 
-def _walls() -> str:
-    """Bubblewrap, if it can make here what is asked of it."""
-    program = shutil.which("bwrap")
-    if not program:
-        return ""
+def sure(found: Found) -> Found:
+    """Without walls that cannot make here what is asked of them. Blocks: it tries them."""
+    if not found.walls:
+        return found
     try:
         tried = subprocess.run(
-            walled_argv(program, TRIAL),
+            walled_argv(found.walls, TRIAL),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_TRIAL_SECONDS,
@@ -66,5 +65,5 @@ def _walls() -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return program if tried.returncode == 0 else ""
+        return replace(found, walls="")
+    return found if tried.returncode == 0 else replace(found, walls="")

@@ -11,7 +11,7 @@ from octo_lab.security.net.client import GuardedClient
 from octo_lab.testing.http_server import HttpServer, Reply, always
 from octo_lab.tools.browser import actions
 from octo_lab.tools.browser.browsers import Browsers
-from octo_lab.tools.browser.found import Found, find_browser
+from octo_lab.tools.browser.found import Found, find_browser, sure
 from octo_lab.tools.browser.running import browser_environ
 from octo_lab.tools.browser.walls import walled_argv
 from octo_lab.tools.builtin.browser import BrowserArgs, detail, hosts, judge, tool
@@ -238,6 +238,14 @@ def test_a_browser_that_was_set_and_is_not_there_is_named() -> None:
         "'/no/such/browser' (browser.executable) was not found: install it, "
         "as with apt install chromium"
     )
+
+
+def test_walls_that_do_not_hold_are_not_relied_on(tmp_path: Path) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    for walls in (str(broken), str(tmp_path / "gone")):
+        assert sure(Found(program="chromium", walls=walls)) == Found(program="chromium")
 
 
 def test_only_scripts_are_asked_about_and_the_host_is_told(tmp_path: Path) -> None:
