@@ -25,7 +25,8 @@ _UNIT = 240
 _HITS = 2_000
 _LEVELS: tuple[tuple[float, Level], ...] = ((0.75, "high"), (0.5, "medium"), (0.25, "low"))
 _END = re.compile(
-    r"[.!?;]+(?=\s)|[\u3002\uff01\uff1f\uff1b]+|\n(?=\s*\n|[ \t]*(?:[-*+|#>]|[\w-]{1,30}:\s))"
+    r"(?<![.!?;])[.!?;]++(?=\s)|[\u3002\uff01\uff1f\uff1b]+"
+    r"|\n(?=[^\S\n]*+\n|[ \t]*+(?:[-*+|#>]|[\w-]{1,30}:\s))"
 )
 _CALL = (
     r"(?:call|use|using|invoke|run|execute|trigger|rufe|nutze|verwende|appelle|appelez|utilise|"

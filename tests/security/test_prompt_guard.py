@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from octo_lab.security.guard_rules import RULES
 from octo_lab.security.guard_words import WORDS
-from octo_lab.security.prompt_guard import READ, assess
+from octo_lab.security.prompt_guard import READ, Assessment, assess
 from tests.security.corpus import Row, corpus_rows
 
 ROOT = Path(__file__).parents[2]
@@ -145,3 +145,8 @@ def test_any_text_gets_a_score(text: str) -> None:
 def test_nasty_text_costs_no_more_than_its_length(piece: str) -> None:
     """A quadratic reader would take hours and meet the time limit of every test."""
     assess(piece * (5 * READ // len(piece)))
+
+
+@pytest.mark.parametrize("piece", ["\n", " \n", ".", ".;", "\n ", "\n- "])
+def test_a_page_of_nothing_is_read_in_a_moment(piece: str) -> None:
+    assert assess(piece * 90_000) == Assessment()

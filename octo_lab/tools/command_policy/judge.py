@@ -25,6 +25,7 @@ _RULES: dict[str, Rule] = {
 }
 _STEERED = names("find fd fdfind tar bsdtar gtar sort sed gsed awk gawk mawk nawk rg zip unzip")
 _CARRIED = names("rm grm shred dd mkfs chmod chown sh bash dash zsh")
+_MOST_CARRIED = 6
 _DEEPEST = 8
 _MOST = 5_000
 
@@ -108,11 +109,13 @@ class _Judge:
         """A program that nobody knows may run the words behind it."""
         if only_looks(case.name):
             return HARMLESS
-        starts = (
+        starts = [
             index
             for index, word in enumerate(case.args[:-1])
             if word.text.rpartition("/")[2] in _CARRIED
-        )
+        ]
+        if len(starts) > _MOST_CARRIED:
+            return case.ask("names too many programs")
         return strictest((case.again(case.args[index:]) for index in starts), HARMLESS)
 
     def _case(self, simple: Simple, name: str, args: Sequence[Word]) -> Case:

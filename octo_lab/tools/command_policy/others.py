@@ -14,10 +14,10 @@ from octo_lab.tools.verdict import Verdict, strictest
 _AT = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)"
 _PART = r"(?:[^{0}\\\n]|\\.)*{0}"
 _SWAP = "|".join(f"s{mark}{_PART.format(mark) * 2}[gpiI0-9]*" for mark in map(re.escape, "/|#,:@"))
-_STEP = rf"(?:{_AT}(?:,(?:\+?\d+|{_AT}))?)?\s*!?\s*(?:[pdDnNgGhHxqQ=]|{_SWAP})?\s*"
-_SED = re.compile(rf"\s*{_STEP}(?:[;\n]\s*{_STEP})*")
+_STEP = rf"(?:{_AT}(?:,(?:\+?\d+|{_AT}))?)?[ \t]*+!?[ \t]*+(?:[pdDnNgGhHxqQ=]|{_SWAP})?[ \t]*+"
+_SED = re.compile(rf"\s*+{_STEP}(?:[;\n]\s*+{_STEP})*+")
 _RUN_BY_FD = re.compile(r"-[A-Za-z]*?[xX](.*)|--exec(?:-batch)?(?:=(.*))?", re.DOTALL)
-_AWK = re.compile(r"system|getline|[|@]|\{.*>", re.DOTALL)
+_AWK = re.compile(r"system|getline|[|@]")
 
 _STOPS = names("shutdown reboot halt poweroff telinit kexec")
 _ASKS = {
@@ -131,7 +131,8 @@ def _awk(case: Case) -> Verdict:
     if options.has("f", "i", "l", "e", "E", "file", "exec", "include", "load", "source"):
         return case.ask("runs a script of awk")
     script = options.operands[0].text if options.operands else ""
-    if "\0" in script or _AWK.search(script):
+    writes = ">" in script.partition("{")[2]
+    if "\0" in script or writes or _AWK.search(script):
         return case.ask("runs a program that may do more than print")
     return HARMLESS
 

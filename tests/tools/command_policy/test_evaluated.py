@@ -173,3 +173,19 @@ def test_what_only_walls_make_harmless_is_asked_about_without_them(line: str) ->
 def test_looking_at_the_workspace_needs_no_walls(line: str) -> None:
     verdict = judge_command(line, OPEN)
     assert verdict.decision == "allow", verdict
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"sed '{' ' * 90_000}X'",
+        f"sed '{'p;' * 40_000}X'",
+        f"awk '{'{' * 90_000}|'",
+        f"foo {'rm ' * 20_000}",
+        f"foo {'bash -c ' * 8_000}",
+        f"foo {'timeout --x rm ' * 3_000}",
+    ],
+    ids=["blanks", "steps", "braces", "names", "shells", "wrappers"],
+)
+def test_a_long_line_is_judged_in_a_moment(line: str) -> None:
+    assert judge_command(line, WALLED).decision in {"ask", "deny"}
