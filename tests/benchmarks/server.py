@@ -17,7 +17,8 @@ WORDS = ("alpha ", "beta  ", "gamma ", "delta ", "omega ")
 @cache
 def answer(chunks: int) -> bytes:
     events = [_chunk({"role": "assistant", "content": ""})]
-    events += [_chunk({"content": WORDS[n % len(WORDS)]}) for n in range(chunks)]
+    # Each five in another order: what only repeats itself would be ended as a runaway.
+    events += [_chunk({"content": WORDS[(n + n // 5) % 5]}) for n in range(chunks)]
     events += [_chunk({}, finish="stop"), _usage(chunks), b"data: [DONE]\n\n"]
     body = b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n"
     head = (
