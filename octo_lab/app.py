@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -27,10 +25,13 @@ from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
 from octo_lab.config.hook_set import hook_set
 from octo_lab.config.model_setup import model_setup
-from octo_lab.config.place import Place, find_place, private_folders
+from octo_lab.config.place import Place, private_folders
 from octo_lab.config.powers import open_powers, sandbox_policy, take_options
 from octo_lab.config.reload import Reloader
-from octo_lab.config.settings import Settings
+from octo_lab.config.setup import Setup as Setup
+from octo_lab.config.setup import from_files
+from octo_lab.config.setup import setup_at as setup_at
+from octo_lab.config.setup import setup_from as setup_from
 from octo_lab.config.toolkit import ToolConfig
 from octo_lab.config.turn_policy import (
     approval_policy,
@@ -44,14 +45,13 @@ from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
 from octo_lab.core.registry import Registry
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.plugins import plugin_providers
-from octo_lab.llm.provider import Provider
 from octo_lab.llm.proxies import Proxies
 from octo_lab.llm.registry import BUILTIN, ModelSetup
 from octo_lab.security.logs import LOG_FILE, log_file
 from octo_lab.security.redact import Secrets
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
-from octo_lab.session.commands import Command, Commands
+from octo_lab.session.commands import Commands
 from octo_lab.session.compact_commands import CompactCommands
 from octo_lab.session.controls import Controls
 from octo_lab.session.crash_copies import keep_crash_copies
@@ -85,56 +85,6 @@ SHOW_GRACE = 1.5
 HTTP_GRACE = 1.0
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """Everything a runtime is made of. ``provider`` overrides the settings' choice of model.
-
-    ``sources`` and ``variables`` say which file each setting and variable came from, ``place``
-    how to read them anew.
-    """
-
-    settings: Settings
-    workspace: Path
-    data_folder: Path
-    environ: Mapping[str, str] = field(repr=False)
-    channels: Sequence[Channel] = ()
-    tools: Sequence[Tool] = ()
-    commands: Sequence[Command] = ()
-    provider: Provider | None = None
-    sources: Mapping[str, str] = field(default_factory=dict)
-    variables: Mapping[str, str] = field(default_factory=dict)
-    place: Place | None = field(default=None, repr=False)
-
-
-def setup_from(
-    *,
-    start: Path,
-    environ: Mapping[str, str],
-    channels: Sequence[Channel] = (),
-    tools: Sequence[Tool] = (),
-) -> Setup:
-    """A setup as the files and variables around ``start`` say; raises ConfigError."""
-    return setup_at(find_place(start, environ), channels=channels, tools=tools)
-
-
-def setup_at(
-    place: Place, *, channels: Sequence[Channel] = (), tools: Sequence[Tool] = ()
-) -> Setup:
-    return Setup(**_from_files(place), channels=channels, tools=tools)
-
-
-def _from_files(place: Place) -> dict[str, Any]:
-    return {
-        "settings": place.settings,
-        "workspace": place.workspace,
-        "data_folder": place.data_folder,
-        "environ": place.environ,
-        "sources": place.sources,
-        "variables": place.variables,
-        "place": place,
-    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,8 +128,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
         standing = await open_standing(setup.data_folder, setup.workspace)
         policy = _ask_policy(setup)
-        built_in = with_roots(builtin_tools(powers), policy.roots, soft=policy.soft)
-        tools = Registry("tool", (*built_in, *await _plugins(), *setup.tools))
+        tools = await _tools(setup, powers, policy)
         approvals = ApprovalDesk(approval_policy(setup.settings), standing)
         usages = SessionUsages(session_limits(setup.settings))
         parts = TurnParts(
@@ -201,9 +150,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         workers = Workers(parts, tell, work_policy(setup.settings), lanes=lanes, shows=shows)
         stack.push_async_callback(workers.close, TURN_GRACE)
         router, controls = _answering(setup, parts, workers, tell=tell, channels=channels)
-        tools.add(status_tool(partial(_told_status, controls.desk)))
-        inside = _session_tools(controls, workers, bus, channels).tools()
-        for tool in (*inside, ToolConfig(place=setup.place, news=parts.news).tool()):
+        for tool in _inside_tools(setup, parts, controls, workers, bus=bus, channels=channels):
             tools.add(tool)
         inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
         services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
@@ -216,6 +163,27 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
             app.add_channel(channel)
         stack.callback(bus.close_intake)
         yield app
+
+
+async def _tools(setup: Setup, powers: Powers, policy: AskPolicy) -> Registry[Tool]:
+    """Those that come with octo_lab, those of plugins, those of the face."""
+    built_in = with_roots(builtin_tools(powers), policy.roots, soft=policy.soft)
+    return Registry("tool", (*built_in, *await _plugins(), *setup.tools))
+
+
+def _inside_tools(
+    setup: Setup,
+    parts: TurnParts,
+    controls: Controls,
+    workers: Workers,
+    *,
+    bus: Bus,
+    channels: Channels,
+) -> tuple[Tool, ...]:
+    """Those that work on the runtime itself."""
+    status = status_tool(partial(_told_status, controls.desk))
+    inside = _session_tools(controls, workers, bus, channels).tools()
+    return (status, *inside, ToolConfig(place=setup.place, news=parts.news).tool())
 
 
 @asynccontextmanager
@@ -295,7 +263,7 @@ def _take(
     place: Place,
 ) -> None:
     """Let the running parts go on with other settings."""
-    now = replace(setup, **_from_files(place))
+    now = replace(setup, **from_files(place))
     policy.take(_ask_policy(now))
     approvals.policy = approval_policy(now.settings)
     usages.limits = session_limits(now.settings)

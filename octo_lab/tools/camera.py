@@ -28,9 +28,14 @@ class Camera:
     missing: str = ""
 
 
-def find_camera(devices: Path = Path("/dev"), platform: str = sys.platform) -> Camera:
-    """Blocks: it looks at files. On macOS whether there is a camera shows only when it is used."""
-    program = shutil.which("ffmpeg") or ""
+def find_camera(
+    devices: Path = Path("/dev"), platform: str = sys.platform, path: str | None = None
+) -> Camera:
+    """Blocks: it looks at files. On macOS whether there is a camera shows only when it is used.
+
+    ``path`` is where ffmpeg is looked for, as in ``PATH`` (None: that of this process).
+    """
+    program = shutil.which("ffmpeg", path=path) or ""
     if platform == "darwin":
         source: tuple[str, ...] = ("-f", "avfoundation", "-framerate", "30", "-i", "0")
     else:

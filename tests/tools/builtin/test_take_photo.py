@@ -65,11 +65,14 @@ def test_without_a_camera_it_is_not_offered_and_says_so(tmp_path: Path) -> None:
     assert (made.asks, made.source, made.offered_to("telegram")) == (True, "private", False)
 
 
-def test_the_first_camera_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_camera_is_taken(tmp_path: Path) -> None:
     for name in ("video2", "video0", "vcs"):
         (tmp_path / name).touch()
     program(tmp_path, "exit 1")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert find_camera(tmp_path, "linux").source == ("-f", "v4l2", "-i", str(tmp_path / "video0"))
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert find_camera(tmp_path, "linux").missing.startswith("ffmpeg was not found")
+    assert find_camera(tmp_path, "linux", str(tmp_path)).source == (
+        "-f",
+        "v4l2",
+        "-i",
+        str(tmp_path / "video0"),
+    )
+    assert find_camera(tmp_path, "linux", "/nowhere").missing.startswith("ffmpeg was not found")
