@@ -17,6 +17,13 @@ def model() -> Iterator[LlmServer]:
 
 @pytest.fixture(scope="module")
 def octo(model: LlmServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    """An Octo kernel connected to the model; shared by the tests of a module."""
-    with kernel(tmp_path_factory.mktemp("octo"), with_model(model)) as running:
+    """An Octo kernel connected to the model; shared by the tests of a module.
+
+    Its long conversation is never summed up: a request more would be nobody's.
+    """
+    folder = tmp_path_factory.mktemp("octo")
+    config = folder / "octo_lab" / "config.json"  # of the user: it is XDG_CONFIG_HOME
+    config.parent.mkdir()
+    config.write_text('{"version": 1, "session": {"compact": false}}')
+    with kernel(folder, with_model(model)) as running:
         yield running
