@@ -41,8 +41,9 @@ from octo_lab.config.turn_policy import (
 )
 from octo_lab.core.errors import Rejected
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import InboundMessage, OutboundMessage, Told
+from octo_lab.core.mail import InboundMessage, OutboundMessage
 from octo_lab.core.registry import Registry
+from octo_lab.core.replies import Told
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.plugins import plugin_providers
 from octo_lab.llm.proxies import Proxies

@@ -13,17 +13,8 @@ from octo_lab.bus.ports import Door
 from octo_lab.config.settings import Settings
 from octo_lab.core.errors import ConfigError, Rejected, StorageError, UsageError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import (
-    AskOptions,
-    GetHistory,
-    GetSessions,
-    GetStatus,
-    History,
-    InboundMessage,
-    SessionList,
-    Status,
-    Told,
-)
+from octo_lab.core.mail import AskOptions, GetHistory, GetSessions, GetStatus, InboundMessage
+from octo_lab.core.replies import History, SessionList, Status, Told
 from octo_lab.core.turns import TextBlock, TurnSnapshot
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.testing.channels import MemoryChannel, MemorySink

@@ -11,13 +11,8 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from octo_lab.core.errors import DeliveryError, OctoError, Rejected
-from octo_lab.core.mail import (
-    ControlReply,
-    ControlRequest,
-    InboundMessage,
-    OutboundMessage,
-    Told,
-)
+from octo_lab.core.mail import ControlRequest, InboundMessage, OutboundMessage
+from octo_lab.core.replies import ControlReply, Told
 from octo_lab.core.tool_mail import LONGEST_CALL, CallTool
 
 T = TypeVar("T")

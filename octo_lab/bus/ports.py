@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import (
-    ControlReply,
-    ControlRequest,
-    InboundMessage,
-    OutboundMessage,
-)
+from octo_lab.core.mail import ControlRequest, InboundMessage, OutboundMessage
+from octo_lab.core.replies import ControlReply
 from octo_lab.core.turns import TurnSnapshot
 
 

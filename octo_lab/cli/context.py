@@ -10,7 +10,8 @@ from pathlib import Path
 from octo_lab.cli.look import ask_control, refused
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
-from octo_lab.core.mail import GetStatus, Status
+from octo_lab.core.mail import GetStatus
+from octo_lab.core.replies import Status
 from octo_lab.core.words import layer_rows
 
 _BAR = 40

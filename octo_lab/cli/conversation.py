@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from octo_lab.channels.inbox import Heard
-from octo_lab.core.mail import AskOptions, Control, ControlReply
+from octo_lab.core.mail import AskOptions, Control
+from octo_lab.core.replies import ControlReply
 
 
 class Conversation(Protocol):

@@ -22,7 +22,8 @@ from octo_lab.cli.printer import printable
 from octo_lab.config.powers import sandbox_policy
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError
-from octo_lab.core.mail import GetProviders, GetStatus, ProviderList, Status
+from octo_lab.core.mail import GetProviders, GetStatus
+from octo_lab.core.replies import ProviderList, Status
 from octo_lab.gateway.find import find_gateway
 from octo_lab.tools.browser.found import find_browser, sure
 from octo_lab.tools.sandbox.choice import choose

@@ -12,7 +12,8 @@ from octo_lab.channels.inbox import Heard, Inbox
 from octo_lab.channels.terminal import TerminalChannel
 from octo_lab.core.errors import DeliveryError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import AskOptions, Control, ControlReply, ControlRequest, InboundMessage
+from octo_lab.core.mail import AskOptions, Control, ControlRequest, InboundMessage
+from octo_lab.core.replies import ControlReply
 from octo_lab.core.text import clean
 
 

@@ -19,16 +19,9 @@ from octo_lab.cli.run import CHAT
 from octo_lab.core.clock import utc_now
 from octo_lab.core.ids import short_id
 from octo_lab.core.keys import SessionKey
-from octo_lab.core.mail import (
-    Control,
-    ControlReply,
-    GetSessions,
-    GetStatus,
-    SessionInfo,
-    SessionList,
-    Status,
-)
+from octo_lab.core.mail import Control, GetSessions, GetStatus
 from octo_lab.core.money import spent_text
+from octo_lab.core.replies import ControlReply, SessionInfo, SessionList, Status
 from octo_lab.core.text import first_line
 from octo_lab.core.wire import reply_json
 

@@ -12,13 +12,8 @@ from octo_lab.cli.ask import FAILED
 from octo_lab.cli.look import ask_control, refused
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
-from octo_lab.core.mail import (
-    CheckProvider,
-    GetProviders,
-    ProviderCheck,
-    ProviderInfo,
-    ProviderList,
-)
+from octo_lab.core.mail import CheckProvider, GetProviders
+from octo_lab.core.replies import ProviderCheck, ProviderInfo, ProviderList
 from octo_lab.core.wire import reply_json
 from octo_lab.core.words import card_words, check_rows, is_connected, missing_words
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from octo_lab.cli.look import ask_control, refused
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
-from octo_lab.core.mail import GetRouting, Routing
+from octo_lab.core.mail import GetRouting
+from octo_lab.core.replies import Routing
 from octo_lab.core.wire import reply_json
 from octo_lab.core.words import ROUTER_ALONE, ROUTER_COLUMNS, router_row
 

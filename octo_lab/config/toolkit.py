@@ -21,7 +21,7 @@ from octo_lab.config.paths import FOLDER
 from octo_lab.config.place import Place, find_place_again
 from octo_lab.config.settings import Settings
 from octo_lab.core.errors import ConfigError, OctoError, ToolFailed, UsageError
-from octo_lab.core.mail import Told
+from octo_lab.core.replies import Told
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.policy import OWNED

@@ -12,21 +12,6 @@ from octo_lab.core.events import Decision
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Media
-from octo_lab.core.replies import CommandInfo as CommandInfo
-from octo_lab.core.replies import CommandList as CommandList
-from octo_lab.core.replies import ContextLayer as ContextLayer
-from octo_lab.core.replies import ControlReply as ControlReply
-from octo_lab.core.replies import History as History
-from octo_lab.core.replies import ModelCard as ModelCard
-from octo_lab.core.replies import ProviderCheck as ProviderCheck
-from octo_lab.core.replies import ProviderInfo as ProviderInfo
-from octo_lab.core.replies import ProviderList as ProviderList
-from octo_lab.core.replies import Routing as Routing
-from octo_lab.core.replies import SessionInfo as SessionInfo
-from octo_lab.core.replies import SessionList as SessionList
-from octo_lab.core.replies import SlotInfo as SlotInfo
-from octo_lab.core.replies import Status as Status
-from octo_lab.core.replies import Told as Told
 from octo_lab.core.tool_mail import CallTool, GetTools
 
 

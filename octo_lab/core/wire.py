@@ -21,9 +21,7 @@ from octo_lab.core.mail import (
     AnswerProposal,
     AskOptions,
     CheckProvider,
-    CommandList,
     Control,
-    ControlReply,
     EditSession,
     GetCommands,
     GetHistory,
@@ -31,18 +29,22 @@ from octo_lab.core.mail import (
     GetRouting,
     GetSessions,
     GetStatus,
-    History,
     OutboundMessage,
+    RunCommand,
+    Settle,
+    Stop,
+    UseCassette,
+)
+from octo_lab.core.replies import (
+    CommandList,
+    ControlReply,
+    History,
     ProviderCheck,
     ProviderList,
     Routing,
-    RunCommand,
     SessionList,
-    Settle,
     Status,
-    Stop,
     Told,
-    UseCassette,
 )
 from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
 

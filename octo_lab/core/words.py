@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octo_lab.core.mail import ModelCard, ProviderCheck, ProviderInfo, SlotInfo, Status
+from octo_lab.core.replies import ModelCard, ProviderCheck, ProviderInfo, SlotInfo, Status
 
 ROUTER_ALONE = 'One model answers; name others as "fallbacks" in config.json.'
 ROUTER_COLUMNS = ("model", "state", "calls", "errors", "p50", "p95", "tokens/s", "cost", "score")

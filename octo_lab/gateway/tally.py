@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from octo_lab.bus.ports import Door, LiveChannel, LivePolicy, Presentation, TurnSink
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import ControlReply, ControlRequest, InboundMessage, OutboundMessage
+from octo_lab.core.mail import ControlRequest, InboundMessage, OutboundMessage
 from octo_lab.core.messages import Usage
+from octo_lab.core.replies import ControlReply
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.session.abort import abort_reply
 from octo_lab.session.commands import is_command

@@ -7,8 +7,8 @@ from dataclasses import replace
 import anyio
 
 from octo_lab.core.errors import OctoError, Unavailable
-from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.registry import Registry
+from octo_lab.core.replies import ProviderInfo
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.local.policy import PORTS
 from octo_lab.llm.model_lists import ModelLists

@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.getipython import get_ipython
 
 from octo_lab.core.errors import OctoError, UsageError
-from octo_lab.core.mail import (
-    GetProviders,
-    GetRouting,
-    GetSessions,
-    GetStatus,
+from octo_lab.core.mail import GetProviders, GetRouting, GetSessions, GetStatus, RunCommand
+from octo_lab.core.replies import (
     ModelCard,
     ProviderList,
     Routing,
-    RunCommand,
     SessionList,
     SlotInfo,
     Status,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from IPython.display import publish_display_data as _publish_display_data
 
-from octo_lab.core.mail import ProviderCheck, ProviderInfo, ProviderList, Status
 from octo_lab.core.money import spent_text
+from octo_lab.core.replies import ProviderCheck, ProviderInfo, ProviderList, Status
 from octo_lab.core.words import card_words, check_rows, is_connected, missing_words
 from octo_lab.notebook.panels.widget import is_built
 from octo_lab.notebook.render_html import page_html

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from octo_lab.core.mail import Status
+from octo_lab.core.replies import Status
 from octo_lab.core.words import layer_rows
 
 _WIDTH, _HEIGHT = 560, 14

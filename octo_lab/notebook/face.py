@@ -14,16 +14,8 @@ from octo_lab.app import setup_from
 from octo_lab.config.process import live_environ
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import (
-    CommandList,
-    Control,
-    ControlReply,
-    GetCommands,
-    OutboundMessage,
-    RunCommand,
-    Told,
-    UseCassette,
-)
+from octo_lab.core.mail import Control, GetCommands, OutboundMessage, RunCommand, UseCassette
+from octo_lab.core.replies import CommandList, ControlReply, Told
 from octo_lab.notebook.asking import Asking
 from octo_lab.notebook.bridge import Bridge, warn_of_old_patch
 from octo_lab.notebook.channel import NAME, NotebookChannel

@@ -17,7 +17,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from octo_lab.app import App, Setup, open_app
 from octo_lab.core.errors import OctoError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import AnswerProposal, Control, ControlReply, ControlRequest, InboundMessage
+from octo_lab.core.mail import AnswerProposal, Control, ControlRequest, InboundMessage
+from octo_lab.core.replies import ControlReply
 from octo_lab.notebook.bridge import Bridge
 from octo_lab.notebook.cell_turn import CellTurn
 from octo_lab.notebook.channel import NotebookChannel

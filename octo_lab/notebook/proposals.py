@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from octo_lab.core.mail import AnswerProposal, Told
+from octo_lab.core.mail import AnswerProposal
+from octo_lab.core.replies import Told
 
 SEEN_SECONDS = 3.0  # for a front end to show a card whose buttons work
 ANSWER_SECONDS = 240.0  # for the person to decide

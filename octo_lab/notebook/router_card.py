@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from octo_lab.core.mail import Routing, SlotInfo
 from octo_lab.core.money import dollars_text
+from octo_lab.core.replies import Routing, SlotInfo
 from octo_lab.core.words import ROUTER_ALONE, ROUTER_COLUMNS, router_row
 
 _LEGEND = "seconds until the first words (median / 95 %), errors, cost"

@@ -10,17 +10,12 @@ from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.mail import (
     CheckProvider,
     Control,
-    ControlReply,
     GetProviders,
     GetRouting,
     GetStatus,
-    ProviderCheck,
-    ProviderList,
-    Routing,
     RunCommand,
-    Status,
-    Told,
 )
+from octo_lab.core.replies import ControlReply, ProviderCheck, ProviderList, Routing, Status, Told
 from octo_lab.notebook.cards import (
     check_card,
     doctor_card,

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import CommandInfo, Told
+from octo_lab.core.replies import CommandInfo, Told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from octo_lab.core.errors import UsageError
-from octo_lab.core.mail import Told
+from octo_lab.core.replies import Told
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.compact import RULES, SummedUp, keep, sum_up

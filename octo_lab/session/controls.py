@@ -10,8 +10,6 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import (
     AnswerProposal,
     CheckProvider,
-    CommandList,
-    ControlReply,
     ControlRequest,
     EditSession,
     GetCommands,
@@ -20,15 +18,19 @@ from octo_lab.core.mail import (
     GetRouting,
     GetSessions,
     GetStatus,
-    History,
-    ProviderList,
     RunCommand,
-    SessionInfo,
-    SessionList,
     Settle,
     Stop,
-    Told,
     UseCassette,
+)
+from octo_lab.core.replies import (
+    CommandList,
+    ControlReply,
+    History,
+    ProviderList,
+    SessionInfo,
+    SessionList,
+    Told,
 )
 from octo_lab.core.tool_mail import CallTool, GetTools
 from octo_lab.core.turns import TurnSnapshot

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from octo_lab.core.errors import UsageError
 from octo_lab.core.ids import short_id
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import Told
+from octo_lab.core.replies import Told
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.model_choice import ModelChoices

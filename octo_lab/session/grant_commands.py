@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.events import Decision
-from octo_lab.core.mail import Told
+from octo_lab.core.replies import Told
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from octo_lab.core.mail import ModelCard
+from octo_lab.core.replies import ModelCard
 from octo_lab.llm.metering.catalog import CATALOG, Catalog
 from octo_lab.llm.metering.pricing import PRICES, PriceList
 from octo_lab.llm.setup import ModelFacts, model_facts

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from octo_lab.core.errors import ConfigError, OctoError, Unavailable, UsageError
-from octo_lab.core.mail import ModelCard, ProviderInfo, Routing
 from octo_lab.core.registry import Registry
+from octo_lab.core.replies import ModelCard, ProviderInfo, Routing
 from octo_lab.llm.cassette import TapeUse
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.local.choosing import found_note, with_found

@@ -13,7 +13,8 @@ from octo_lab.core.errors import (
     TimedOut,
     Unavailable,
 )
-from octo_lab.core.mail import CheckProvider, ProviderCheck
+from octo_lab.core.mail import CheckProvider
+from octo_lab.core.replies import ProviderCheck
 from octo_lab.llm.check import PATIENCE, check
 from octo_lab.session.models import ChosenModel, ModelSource
 

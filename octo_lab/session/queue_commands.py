@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from octo_lab.core.errors import UsageError
-from octo_lab.core.mail import Told
+from octo_lab.core.replies import Told
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.queue_modes import MODES, QueueMode, mode_of

@@ -6,7 +6,8 @@ import logging
 from dataclasses import dataclass
 
 from octo_lab.core.errors import OctoError, Rejected
-from octo_lab.core.mail import InboundMessage, Told
+from octo_lab.core.mail import InboundMessage
+from octo_lab.core.replies import Told
 from octo_lab.session.abort import abort_reply
 from octo_lab.session.commands import Commands, is_command
 from octo_lab.session.dialogs import Dialogs

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from octo_lab.core.errors import UsageError
-from octo_lab.core.mail import Routing, Told
+from octo_lab.core.replies import Routing, Told
 from octo_lab.core.words import ROUTER_ALONE, ROUTER_COLUMNS, router_row
 from octo_lab.llm.resilience.policy import Mode
 from octo_lab.session.commands import Command, CommandCall

@@ -8,7 +8,7 @@ from dataclasses import replace
 import anyio.to_thread
 
 from octo_lab.core.errors import ConfigError
-from octo_lab.core.mail import Routing, SlotInfo
+from octo_lab.core.replies import Routing, SlotInfo
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.provider_config import ProviderConfig
 from octo_lab.llm.registry import ModelChoice

@@ -9,9 +9,9 @@ from functools import partial, reduce
 from octo_lab.agent.prompt import PromptFacts, prompt_layers
 from octo_lab.core.errors import OctoError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import ContextLayer, Status
 from octo_lab.core.messages import Message, Usage
 from octo_lab.core.money import spent_text
+from octo_lab.core.replies import ContextLayer, Status
 from octo_lab.llm.metering.pricing import PRICES
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.session.ask import AskPolicy

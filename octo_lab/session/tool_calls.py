@@ -11,8 +11,8 @@ from octo_lab.core.errors import ToolFailed, UsageError
 from octo_lab.core.events import Decision
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import Told
 from octo_lab.core.messages import ToolCall
+from octo_lab.core.replies import Told
 from octo_lab.core.text import first_line
 from octo_lab.core.tool_mail import CallTool, ToolAnswer, ToolInfo, ToolList
 from octo_lab.session.approvals import ApprovalDesk

@@ -10,7 +10,7 @@ import anyio.to_thread
 from sqlalchemy import Connection
 
 from octo_lab.core.errors import UsageError
-from octo_lab.core.mail import Told
+from octo_lab.core.replies import Told
 from octo_lab.core.text import first_line
 from octo_lab.security.paths import Enclosure
 from octo_lab.session.commands import Command, CommandCall

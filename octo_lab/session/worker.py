@@ -13,7 +13,8 @@ from anyio.abc import TaskGroup
 from octo_lab.bus.lanes import Lanes
 from octo_lab.core.errors import OctoError, Rejected
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import InboundMessage, Told
+from octo_lab.core.mail import InboundMessage
+from octo_lab.core.replies import Told
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
 from octo_lab.session.queue_modes import QueueMode, joins, merged, mode_of, same_person
 from octo_lab.session.run import begin, run

@@ -10,14 +10,8 @@ import anyio
 from octo_lab.bus.ports import Door, LivePolicy, Presentation
 from octo_lab.core.errors import DeliveryError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import (
-    AskOptions,
-    Control,
-    ControlReply,
-    ControlRequest,
-    InboundMessage,
-    OutboundMessage,
-)
+from octo_lab.core.mail import AskOptions, Control, ControlRequest, InboundMessage, OutboundMessage
+from octo_lab.core.replies import ControlReply
 from octo_lab.core.turns import TurnSnapshot
 
 T = TypeVar("T")

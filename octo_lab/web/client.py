@@ -16,7 +16,8 @@ from octo_lab.core.errors import DeliveryError
 from octo_lab.core.frames import Json
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import AskOptions, Control, ControlReply
+from octo_lab.core.mail import AskOptions, Control
+from octo_lab.core.replies import ControlReply
 from octo_lab.core.text import clean
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import control_json

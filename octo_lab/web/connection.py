@@ -14,7 +14,8 @@ from octo_lab.channels.listeners import Listeners
 from octo_lab.core.errors import OctoError, Rejected, UsageError
 from octo_lab.core.frames import Json, patch_frame, turn_frame
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import ControlRequest, InboundMessage, Told
+from octo_lab.core.mail import ControlRequest, InboundMessage
+from octo_lab.core.replies import Told
 from octo_lab.core.text import clean
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import decode_control, decode_options, message_frame, reply_json

@@ -12,11 +12,12 @@ from pydantic import TypeAdapter
 
 from octo_lab.core.frames import Json
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import (
+from octo_lab.core.mail import OutboundMessage
+from octo_lab.core.messages import Media, Usage
+from octo_lab.core.replies import (
     CommandList,
     ControlReply,
     History,
-    OutboundMessage,
     ProviderCheck,
     ProviderList,
     Routing,
@@ -24,7 +25,6 @@ from octo_lab.core.mail import (
     Status,
     Told,
 )
-from octo_lab.core.messages import Media, Usage
 from octo_lab.core.tool_mail import ToolAnswer, ToolList
 from octo_lab.core.turns import (
     Block,

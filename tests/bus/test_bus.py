@@ -8,14 +8,8 @@ import pytest
 from octo_lab.bus.bus import CLOSING, Bus
 from octo_lab.core.errors import Rejected, UsageError
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import (
-    ControlReply,
-    ControlRequest,
-    GetStatus,
-    InboundMessage,
-    RunCommand,
-    Told,
-)
+from octo_lab.core.mail import ControlRequest, GetStatus, InboundMessage, RunCommand
+from octo_lab.core.replies import ControlReply, Told
 
 pytestmark = pytest.mark.anyio
 

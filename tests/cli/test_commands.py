@@ -14,7 +14,7 @@ import pytest
 from octo_lab.cli.look import session_lines
 from octo_lab.core.clock import utc_now
 from octo_lab.core.keys import ChatAddress, SessionKey
-from octo_lab.core.mail import SessionInfo
+from octo_lab.core.replies import SessionInfo
 from octo_lab.testing.llm_server import LlmServer
 from tests.cli.octo import Octo
 

@@ -11,7 +11,8 @@ import pytest
 from octo_lab.app import Setup, open_app, setup_at
 from octo_lab.config.place import find_place
 from octo_lab.config.toolkit import OPTIONS
-from octo_lab.core.mail import RunCommand, Told
+from octo_lab.core.mail import RunCommand
+from octo_lab.core.replies import Told
 from octo_lab.core.turns import ToolBlock
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.http_server import HttpServer, json_reply

@@ -15,16 +15,13 @@ from octo_lab.core.mail import (
     GetHistory,
     GetSessions,
     GetStatus,
-    History,
     OutboundMessage,
     RunCommand,
-    SessionInfo,
-    SessionList,
     Settle,
     Stop,
-    Told,
     UseCassette,
 )
+from octo_lab.core.replies import History, SessionInfo, SessionList, Told
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import (
     control_json,

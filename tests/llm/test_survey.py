@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.registry import Registry
+from octo_lab.core.replies import ProviderInfo
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.model_lists import ModelLists

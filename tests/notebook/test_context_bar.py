@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from octo_lab.core.mail import ContextLayer, Status
 from octo_lab.core.messages import Usage
+from octo_lab.core.replies import ContextLayer, Status
 from octo_lab.notebook.context_bar import context_bar
 
 

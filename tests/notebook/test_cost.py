@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from octo_lab.core.mail import Status
 from octo_lab.core.messages import Usage
+from octo_lab.core.replies import Status
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.notebook.cards import status_rows
 from octo_lab.notebook.render import render_turn

@@ -7,7 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from octo_lab.core.mail import AnswerProposal, Told
+from octo_lab.core.mail import AnswerProposal
+from octo_lab.core.replies import Told
 from octo_lab.notebook.proposals import Proposals
 from octo_lab.testing.llm_script import call, calls, says
 from octo_lab.testing.llm_server import LlmServer

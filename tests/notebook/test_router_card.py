@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from octo_lab.core.mail import Routing, SlotInfo
+from octo_lab.core.replies import Routing, SlotInfo
 from octo_lab.core.words import ROUTER_ALONE
 from octo_lab.notebook.router_card import router_chart, router_markdown
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from octo_lab.app import open_app
-from octo_lab.core.mail import ControlReply, Told, UseCassette
+from octo_lab.core.mail import UseCassette
+from octo_lab.core.replies import ControlReply, Told
 from octo_lab.core.turns import TextBlock
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_server import LlmServer

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import CommandInfo, Told
+from octo_lab.core.replies import CommandInfo, Told
 from octo_lab.session.abort import abort_reply
 from octo_lab.session.commands import Command, CommandCall, Commands, is_command
 

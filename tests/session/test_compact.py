@@ -11,8 +11,9 @@ import pytest
 from octo_lab.agent.compaction import SUMMARY_HEAD
 from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import ModelSettings, ProviderSettings
-from octo_lab.core.mail import GetHistory, History, RunCommand, Told
+from octo_lab.core.mail import GetHistory, RunCommand
 from octo_lab.core.messages import ChatRequest, Message
+from octo_lab.core.replies import History, Told
 from octo_lab.core.stream import Done, StreamEvent, TextDelta
 from octo_lab.core.turns import NoticeBlock
 from octo_lab.security.envelope import Envelope, origin_of

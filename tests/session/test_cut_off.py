@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from octo_lab.app import open_app
-from octo_lab.core.mail import GetHistory, History
+from octo_lab.core.mail import GetHistory
+from octo_lab.core.replies import History
 from octo_lab.core.turns import ToolBlock
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import call, calls, says

@@ -7,20 +7,16 @@ import pytest
 from octo_lab.app import open_app
 from octo_lab.core.mail import (
     AskOptions,
-    CommandList,
     EditSession,
     GetCommands,
     GetHistory,
     GetSessions,
     GetStatus,
-    History,
     OutboundMessage,
     RunCommand,
-    SessionList,
-    Status,
-    Told,
     UseCassette,
 )
+from octo_lab.core.replies import CommandList, History, SessionList, Status, Told
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import says as server_says
 from octo_lab.testing.llm_server import LlmServer

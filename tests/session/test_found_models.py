@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from octo_lab.core.mail import ProviderInfo
 from octo_lab.core.messages import ChatRequest, Message
+from octo_lab.core.replies import ProviderInfo
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.local.loopback import Loopback
 from octo_lab.llm.local.policy import LocalPolicy, ServerKind

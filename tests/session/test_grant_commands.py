@@ -7,8 +7,9 @@ import pytest
 
 from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import Settings, ToolSettings
-from octo_lab.core.mail import AskOptions, CommandList, GetCommands, OutboundMessage
+from octo_lab.core.mail import AskOptions, GetCommands, OutboundMessage
 from octo_lab.core.messages import ToolCall
+from octo_lab.core.replies import CommandList
 from octo_lab.core.stream import Done, StreamEvent, ToolCalled
 from octo_lab.core.turns import ToolBlock, TurnSnapshot
 from octo_lab.testing.channels import MemoryChannel

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from octo_lab.core.mail import ModelCard
+from octo_lab.core.replies import ModelCard
 from octo_lab.llm.setup import ModelFacts
 from octo_lab.session.model_cards import model_cards
 

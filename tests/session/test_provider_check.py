@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from octo_lab.app import open_app
 from octo_lab.config.settings import ModelSettings, ProviderSettings, RoutingSettings
-from octo_lab.core.mail import CheckProvider, GetHistory, History, ProviderCheck
+from octo_lab.core.mail import CheckProvider, GetHistory
+from octo_lab.core.replies import History, ProviderCheck
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import fails, says
 from octo_lab.testing.llm_server import LlmServer

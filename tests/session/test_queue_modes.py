@@ -12,7 +12,8 @@ import pytest
 from octo_lab.app import open_app
 from octo_lab.core.clock import utc_now
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import AskOptions, Attachment, GetHistory, History, InboundMessage
+from octo_lab.core.mail import AskOptions, Attachment, GetHistory, InboundMessage
+from octo_lab.core.replies import History
 from octo_lab.core.turns import NoticeBlock, TextBlock, ToolBlock, TurnSnapshot
 from octo_lab.session.job import Job
 from octo_lab.session.queue_modes import joins, merged, mode_of

@@ -11,15 +11,8 @@ import pytest
 
 from octo_lab.app import Setup, open_app
 from octo_lab.config.settings import ProviderSettings, RoutingSettings
-from octo_lab.core.mail import (
-    GetHistory,
-    GetRouting,
-    GetStatus,
-    History,
-    Routing,
-    Status,
-    UseCassette,
-)
+from octo_lab.core.mail import GetHistory, GetRouting, GetStatus, UseCassette
+from octo_lab.core.replies import History, Routing, Status
 from octo_lab.core.turns import ErrorBlock, NoticeBlock, TurnSnapshot
 from octo_lab.llm.http import ModelHttp
 from octo_lab.llm.registry import builtin_providers

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from octo_lab.core.mail import Status
 from octo_lab.core.messages import Usage
+from octo_lab.core.replies import Status
 from octo_lab.session.status import status_text
 
 USAGE = Usage(input_tokens=1000, output_tokens=50, requests=2)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from octo_lab.app import open_app
-from octo_lab.core.mail import Told
+from octo_lab.core.replies import Told
 from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
 from octo_lab.core.wire import control_json, decode_control, reply_json
 from octo_lab.testing.channels import MemoryChannel

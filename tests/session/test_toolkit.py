@@ -9,8 +9,9 @@ import pytest
 
 from octo_lab.app import open_app
 from octo_lab.config.settings import ToolSettings
-from octo_lab.core.mail import OutboundMessage, RunCommand, Told
+from octo_lab.core.mail import OutboundMessage, RunCommand
 from octo_lab.core.messages import Media
+from octo_lab.core.replies import Told
 from octo_lab.core.turns import ToolBlock, TurnSnapshot
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import call, calls, says

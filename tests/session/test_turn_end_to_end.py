@@ -9,16 +9,8 @@ import anyio.to_thread
 import pytest
 
 from octo_lab.app import open_app
-from octo_lab.core.mail import (
-    AskOptions,
-    Attachment,
-    GetHistory,
-    History,
-    InboundMessage,
-    Settle,
-    Stop,
-    Told,
-)
+from octo_lab.core.mail import AskOptions, Attachment, GetHistory, InboundMessage, Settle, Stop
+from octo_lab.core.replies import History, Told
 from octo_lab.core.turns import (
     ErrorBlock,
     NoticeBlock,

@@ -10,8 +10,9 @@ import anyio.to_thread
 import pytest
 
 from octo_lab.app import Setup, open_app
-from octo_lab.core.mail import AskOptions, GetHistory, History, OutboundMessage
+from octo_lab.core.mail import AskOptions, GetHistory, OutboundMessage
 from octo_lab.core.messages import ToolCall
+from octo_lab.core.replies import History
 from octo_lab.core.stream import Done, StreamEvent, ToolCalled
 from octo_lab.core.turns import ToolBlock
 from octo_lab.testing.channels import MemoryChannel

@@ -11,17 +11,8 @@ import anyio.to_thread
 import pytest
 
 from octo_lab.app import open_app
-from octo_lab.core.mail import (
-    AskOptions,
-    GetHistory,
-    GetSessions,
-    GetStatus,
-    History,
-    SessionList,
-    Status,
-    Stop,
-    Told,
-)
+from octo_lab.core.mail import AskOptions, GetHistory, GetSessions, GetStatus, Stop
+from octo_lab.core.replies import History, SessionList, Status, Told
 from octo_lab.core.stream import Done, TextDelta
 from octo_lab.core.turns import NoticeBlock, TurnSnapshot
 from octo_lab.llm.provider import Events

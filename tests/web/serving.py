@@ -11,7 +11,8 @@ import anyio
 from octo_lab.bus.ports import TurnSink
 from octo_lab.core.errors import Rejected
 from octo_lab.core.ids import new_id
-from octo_lab.core.mail import ControlReply, ControlRequest, InboundMessage, Told
+from octo_lab.core.mail import ControlRequest, InboundMessage
+from octo_lab.core.replies import ControlReply, Told
 from octo_lab.core.turns import Block, TextBlock, TurnSnapshot, TurnState
 from octo_lab.web.access import Access
 from octo_lab.web.channel import WebChannel

@@ -7,7 +7,8 @@ import anyio
 import pytest
 
 from octo_lab.core.errors import DeliveryError
-from octo_lab.core.mail import AskOptions, GetStatus, OutboundMessage, Stop, Told
+from octo_lab.core.mail import AskOptions, GetStatus, OutboundMessage, Stop
+from octo_lab.core.replies import Told
 from octo_lab.core.turns import TextBlock, ToolBlock, TurnSnapshot
 from octo_lab.web.client import RemoteConversation, open_remote
 from tests.web.serving import serving

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from octo_lab.core.frames import Json, patch_frame, turn_frame
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import (
+from octo_lab.core.mail import OutboundMessage
+from octo_lab.core.messages import Media, Usage
+from octo_lab.core.replies import (
     CommandInfo,
     CommandList,
     ControlReply,
     History,
-    OutboundMessage,
     SessionInfo,
     SessionList,
     Told,
 )
-from octo_lab.core.messages import Media, Usage
 from octo_lab.core.turns import (
     Block,
     ErrorBlock,

@@ -27,22 +27,17 @@ from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import DeliveryError, OctoError
 from octo_lab.core.mail import (
     AskOptions,
-    CommandList,
     Control,
-    ControlReply,
     GetCommands,
     GetHistory,
     GetSessions,
     GetStatus,
-    History,
     OutboundMessage,
     RunCommand,
-    SessionList,
     Settle,
-    Status,
     Stop,
-    Told,
 )
+from octo_lab.core.replies import CommandList, ControlReply, History, SessionList, Status, Told
 from octo_lab.core.turns import TurnSnapshot
 
 HISTORY = 100

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
-from octo_lab.core.mail import CommandInfo
+from octo_lab.core.replies import CommandInfo
 
 
 class PromptArea(TextArea):

@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from octo_lab.cli.printer import printable
-from octo_lab.core.mail import SessionInfo
+from octo_lab.core.replies import SessionInfo
 
 
 class SessionScreen(ModalScreen[str | None]):

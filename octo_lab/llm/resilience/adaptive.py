@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing
 
-from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest
+from octo_lab.core.replies import SlotInfo
 from octo_lab.llm.provider import Events
 from octo_lab.llm.resilience.circuit import Clock
 from octo_lab.llm.resilience.failures import passes_on

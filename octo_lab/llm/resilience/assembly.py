@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from octo_lab.core.mail import SlotInfo
+from octo_lab.core.replies import SlotInfo
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.resilience.adaptive import Adaptive
 from octo_lab.llm.resilience.circuit import Clock

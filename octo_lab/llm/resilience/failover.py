@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest
+from octo_lab.core.replies import SlotInfo
 from octo_lab.llm.provider import Events
 from octo_lab.llm.resilience.policy import Mode, Patience
 from octo_lab.llm.resilience.relay import relay

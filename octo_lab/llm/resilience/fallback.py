@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest
+from octo_lab.core.replies import SlotInfo
 from octo_lab.llm.provider import Events
 from octo_lab.llm.resilience.failures import blames
 from octo_lab.llm.resilience.policy import Mode, Patience

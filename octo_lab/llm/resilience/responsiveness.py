@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest
+from octo_lab.core.replies import SlotInfo
 from octo_lab.core.stream import Remarked
 from octo_lab.llm.provider import Events
 from octo_lab.llm.resilience.adaptive import Adaptive

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import aclosing, contextmanager
 
 from octo_lab.core.errors import ConfigError, ProviderError, StreamCut
-from octo_lab.core.mail import SlotInfo
 from octo_lab.core.messages import ChatRequest, Usage
+from octo_lab.core.replies import SlotInfo
 from octo_lab.core.stream import Done, StreamEvent, UsageReported
 from octo_lab.llm.provider import Events, Provider
 from octo_lab.llm.resilience.begun import begins, opening

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from octo_lab.core.errors import OctoError
-from octo_lab.core.mail import AskOptions, Control, ControlReply, OutboundMessage
+from octo_lab.core.mail import AskOptions, Control, OutboundMessage
+from octo_lab.core.replies import ControlReply
 from octo_lab.core.turns import TurnSnapshot
 
 Answer = Callable[[ControlReply | OctoError], None]

@@ -10,7 +10,8 @@ from typing import Any
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.frames import Json, patch_frame, turn_frame
 from octo_lab.core.ids import new_id
-from octo_lab.core.mail import ControlReply, GetHistory, History, OutboundMessage
+from octo_lab.core.mail import GetHistory, OutboundMessage
+from octo_lab.core.replies import ControlReply, History
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import decode_control, decode_options, message_frame, reply_json
 from octo_lab.notebook.panels.backend import PanelBackend

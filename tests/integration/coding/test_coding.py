@@ -11,7 +11,8 @@ import pytest
 
 from octo_lab.app import open_app
 from octo_lab.config.settings import SandboxSettings
-from octo_lab.core.mail import AskOptions, RunCommand, Told
+from octo_lab.core.mail import AskOptions, RunCommand
+from octo_lab.core.replies import Told
 from octo_lab.core.turns import ToolBlock, TurnSnapshot
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_server import LlmServer

@@ -17,7 +17,8 @@ import octo_lab
 from octo_lab.app import open_app
 from octo_lab.cli.main import app as cli
 from octo_lab.config.settings import ModelSettings, ProviderSettings, Settings
-from octo_lab.core.mail import CommandList, GetCommands
+from octo_lab.core.mail import GetCommands
+from octo_lab.core.replies import CommandList
 from octo_lab.llm.offline.languages import load_languages
 from octo_lab.notebook.completion import WORDS
 from octo_lab.notebook.extension import MAGICS
