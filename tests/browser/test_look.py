@@ -127,7 +127,7 @@ def test_the_panel_is_readable(theme: Theme, open_notebook: Open, model: LlmServ
     field.press("Enter")
     expect(panel.get_by_role("button", name="Deny")).to_be_visible()
     field.fill("/")
-    expect(panel.get_by_role("option").first).to_be_visible()
+    expect(panel.get_by_label("Commands").get_by_role("option").first).to_be_visible()
     notebook.picture(f"look-panel-{theme}", panel)
     assert poor_contrast(notebook.page) == []
     field.fill("")

@@ -188,7 +188,7 @@ def test_the_keyboard_completes_commands_breaks_lines_and_recalls_prompts(
     panel = opened(notebook)
     field = panel.get_by_label("Message to Octo")
     field.press_sequentially("/he")
-    expect(panel.get_by_role("option")).to_have_count(1)
+    expect(panel.get_by_label("Commands").get_by_role("option")).to_have_count(1)
     notebook.picture("panel-commands", panel)
     field.press("Enter")
     expect(field).to_have_value("/help ")
