@@ -43,4 +43,5 @@ def merged(first: InboundMessage, others: Sequence[InboundMessage]) -> InboundMe
         text="\n\n".join(each.text for each in every if each.text.strip()),
         attachments=tuple(item for each in every for item in each.attachments),
         notices=tuple(line for each in every for line in each.notices),
+        taint=tuple(reason for each in every for reason in each.taint),
     )

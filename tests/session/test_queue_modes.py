@@ -276,6 +276,14 @@ def test_merged_messages_keep_their_order_and_attachments(row: SessionRow) -> No
     assert [item.name for item in both.attachments] == ["a", "b"]
 
 
+def test_merged_messages_keep_what_private_data_each_holds(row: SessionRow) -> None:
+    one, two = job("a", session=row).message, job("b", session=row).message
+
+    both = merged(replace(one, taint=("a key",)), [replace(two, taint=("a variable",))])
+
+    assert both.taint == ("a key", "a variable")
+
+
 def test_a_box_takes_twenty_messages_and_gives_each_once(row: SessionRow) -> None:
     read: list[Job] = []
     box = SteerBox(read.append)
