@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from octo_lab.core.errors import ToolFailed, UsageError
 from octo_lab.core.events import Decision
@@ -15,13 +15,16 @@ from octo_lab.core.messages import ToolCall
 from octo_lab.core.replies import Told
 from octo_lab.core.text import first_line
 from octo_lab.core.tool_mail import CallTool, ToolAnswer, ToolInfo, ToolList
+from octo_lab.security.taint import Taint
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
+from octo_lab.storage.turns import load_turns
 from octo_lab.tools.arguments import read_arguments
 from octo_lab.tools.call import CallBounds, run_call
 from octo_lab.tools.decision import question_of
+from octo_lab.tools.leaks import called_of, guarded
 from octo_lab.tools.tool import Question, Tool, ToolContext
 from octo_lab.tools.verdict import Verdict
 
@@ -120,13 +123,26 @@ class ToolDesk:
         if why := self.policy.why_not(tool, address.channel):
             return Verdict("deny", why)
         try:
-            args = tool.parse(read_arguments(call, CallBounds().arguments))
+            given = read_arguments(call, CallBounds().arguments)
+            args = tool.parse(given)
             if tool.ready is not None:
                 await tool.ready()
         except ToolFailed as exc:
             raise UsageError(exc.message, hint=exc.hint) from exc
         question = question_of(tool, call, args, self.policy.workspace)
+        context = replace(self._context(address, call), taint=await self._taint(address))
+        question = guarded(question, tool, called_of(tool, call, given, args), context)
         return self.approvals.verdict(await self._session(address), question)
+
+    async def _taint(self, address: ChatAddress) -> Taint:
+        """What the chat's dialog has seen: each turn knows it of all before it."""
+        session = await self.dialogs.current(address)
+        if session is None:
+            return Taint()
+        newest = await self.dialogs.database.read(
+            lambda db: load_turns(db, session.id, context_only=True, limit=1)
+        )
+        return Taint(*(reason for record in newest for reason in record.turn.taint))
 
     def _info(self, tool: Tool, channel: str, session: str) -> ToolInfo:
         question = Question(

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from octo_lab.app import open_app
+from octo_lab.core.messages import ToolCall
 from octo_lab.core.replies import Told
 from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
 from octo_lab.core.wire import control_json, decode_control, reply_json
 from octo_lab.testing.channels import MemoryChannel
-from octo_lab.testing.providers import ScriptedProvider
+from octo_lab.testing.providers import ScriptedProvider, calls, says
 from octo_lab.testing.setups import setup_in
 from octo_lab.tools.function_tool import function_tool
 from octo_lab.web.decode import read_reply
@@ -46,6 +47,37 @@ async def test_what_asks_runs_only_with_a_yes_or_a_grant(tmp_path: Path) -> None
     assert isinstance(yes, ToolAnswer)
     assert isinstance(granted, ToolAnswer)
     assert (yes.state, yes.text, granted.state, danger.runs) == ("ok", "done", "ok", 2)
+
+
+async def test_what_would_carry_a_key_or_what_was_read_away_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    said: list[str] = []
+
+    async def tell(text: str) -> str:
+        """Tell everybody."""
+        said.append(text)
+        return "told"
+
+    def secrets() -> str:
+        """Read what is private."""
+        return "quiet"
+
+    tools = [
+        function_tool(tell, risk="network"),
+        function_tool(secrets, source="private", risk="read"),
+    ]
+    provider = ScriptedProvider(calls(ToolCall(id="1", name="secrets", arguments="{}")), says("ok"))
+    channel = MemoryChannel("notebook")
+    async with open_app(setup_in(tmp_path, channel, provider=provider, tools=tools)):
+        plain = await channel.control(CallTool(name="tell", arguments='{"text": "hi"}', dry=True))
+        key = '{"text": "sk-abcdefghijklmnop1234567890"}'
+        keyed = await channel.control(CallTool(name="tell", arguments=key))
+        await channel.turn(await channel.ask("read it"))
+        after = await channel.control(CallTool(name="tell", arguments='{"text": "hi"}'))
+
+    decided = [one.decision for one in (plain, keyed, after) if isinstance(one, ToolAnswer)]
+    assert (decided, said) == (["allow", "ask", "ask"], [])
 
 
 async def test_a_chat_app_is_offered_no_tool_that_changes_or_runs(tmp_path: Path) -> None:
