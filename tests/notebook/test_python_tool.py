@@ -74,7 +74,7 @@ def test_in_out_underscore_and_count_stay_as_they_are(octo: Kernel, model: LlmSe
         ("print('a', end='')\nimport sys\nprint('b', file=sys.stderr)", "ab"),
         ("from IPython.display import display\ndisplay({'a': 1})\n'last'", "{'a': 1}\n'last'"),
         ("q = 1", "Done; no output."),
-        ("q;", "Done; no output."),
+        ("q = 1\nq;", "Done; no output."),
         ("import pandas as pd\npd.DataFrame({'a': [1, 2]})", "   a\n0  1\n1  2"),
     ],
 )
