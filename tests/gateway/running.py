@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -61,6 +62,7 @@ def gateway(octo: Octo, command: list[str]) -> Iterator[Running]:
         env=octo.environ(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=_hear_hangups,
     )
     try:
         endpoint = started(octo, process)
@@ -68,6 +70,11 @@ def gateway(octo: Octo, command: list[str]) -> Iterator[Running]:
     finally:
         process.kill()
         process.communicate()
+
+
+def _hear_hangups() -> None:
+    """As a program in a terminal does, also where the tests themselves were told to outlive one."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def started(octo: Octo, process: subprocess.Popen[bytes]) -> Endpoint:
