@@ -18,8 +18,8 @@ from functools import cache
 
 from octo_lab.testing.llm_script import says
 from octo_lab.testing.wires.registry import wire_of
+from tests.benchmarks.server import WORDS
 
-WORDS = ("alpha ", "beta  ", "gamma ", "delta ", "omega ")
 PAUSES = {"paced": 0.0001, "slow": 0.05}  # long enough that a client reads each event by itself
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 MANY = 65_536
@@ -30,7 +30,7 @@ def answer(path: str, chunks: int) -> tuple[bytes, ...]:
     """The HTTP chunks, one for each event."""
     wire = wire_of(path)
     assert wire is not None, path
-    turn = says(*(WORDS[n % len(WORDS)] for n in range(chunks)))
+    turn = says(*(WORDS[(n + n // 5) % 5] for n in range(chunks)))  # as ``server`` says it
     asked = {"model": "bench", "stream_options": {"include_usage": True}}
     pieces = wire.pieces(turn, asked)
     return tuple(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
