@@ -85,9 +85,16 @@ def test_a_path_that_could_change_the_profile_is_refused(char: str, part: str) -
 @given(st.text(min_size=1))
 def test_no_path_writes_a_rule(name: str) -> None:
     try:
-        profile = macos_profile(replace(JOB, workspace=Path("/x") / name), scratch=SCRATCH)
+        profile = macos_profile(replace(JOB, workspace=Path(f"/x/{name}")), scratch=SCRATCH)
     except ToolFailed:
         return
     assert profile.count("\n") == PROFILE.count("\n")
     assert profile.count("(") == PROFILE.count("(")
     assert profile.count('"') == PROFILE.count('"')
+
+
+def test_the_whole_disk_as_a_workspace_keeps_what_holds_the_hidden_folders() -> None:
+    profile = macos_profile(replace(JOB, workspace=Path("/")), scratch=SCRATCH)
+
+    kept = '(literal "/Users") (literal "/Users/u") (literal "/Users/u/w")'
+    assert f"\n(deny file-write-unlink {kept})\n" in profile
