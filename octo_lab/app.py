@@ -146,6 +146,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
             ),
             hooks=hook_set(_home(setup), setup.settings),
             usages=usages,
+            events=bus.events,
         )
         tell = partial(_tell, bus)
         workers = Workers(parts, tell, work_policy(setup.settings), lanes=lanes, shows=shows)

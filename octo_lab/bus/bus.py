@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from octo_lab.bus.events import EventBus, Watching
 from octo_lab.core.errors import DeliveryError, OctoError, Rejected
+from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import ControlRequest, InboundMessage, OutboundMessage
 from octo_lab.core.replies import ControlReply, Told
 from octo_lab.core.tool_mail import LONGEST_CALL, CallTool
@@ -55,6 +58,7 @@ class Bus:
         self._controls, self._asked = _stream(_Asked, size)
         self._slots = anyio.Semaphore(controls)
         self._deadline = deadline
+        self.events = EventBus()
 
     async def publish(self, message: InboundMessage) -> None:
         """Hand in what a person said; raises Rejected."""
@@ -84,6 +88,10 @@ class Bus:
         _offer(self._controls, asked)
         await asked.answered.wait()
         return asked.reply
+
+    def watch(self, address: ChatAddress, message_id: str) -> AbstractContextManager[Watching]:
+        """Watch what the turn of a message does."""
+        return self.events.watch(address, message_id)
 
     async def serve_controls(self, answer: Answer) -> None:
         """Answer each control once, at most 64 side by side, until cancelled."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from octo_lab.bus.events import Watching
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import ControlRequest, InboundMessage, OutboundMessage
 from octo_lab.core.replies import ControlReply
@@ -17,6 +19,10 @@ class Door(Protocol):
     async def publish(self, message: InboundMessage) -> None: ...
 
     async def control(self, request: ControlRequest) -> ControlReply: ...
+
+    def watch(self, address: ChatAddress, message_id: str) -> AbstractContextManager[Watching]:
+        """Watch what the turn of a message does, event by event; begin before publishing it."""
+        ...
 
 
 class Channel(Protocol):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from octo_lab.bus.events import Watching
 from octo_lab.bus.ports import Door, LiveChannel, LivePolicy, Presentation, TurnSink
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import ControlRequest, InboundMessage, OutboundMessage
@@ -82,6 +84,9 @@ class _TalliedDoor:
 
     async def control(self, request: ControlRequest) -> ControlReply:
         return await self.door.control(request)
+
+    def watch(self, address: ChatAddress, message_id: str) -> AbstractContextManager[Watching]:
+        return self.door.watch(address, message_id)
 
 
 @dataclass(frozen=True, slots=True)

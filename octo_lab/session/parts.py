@@ -12,6 +12,7 @@ from octo_lab.agent.hooks import HookSet
 from octo_lab.agent.prompt import LayerName
 from octo_lab.agent.session_limits import SessionUsages
 from octo_lab.agent.transcript import Transcript
+from octo_lab.bus.events import EventBus
 from octo_lab.bus.latest import Latest
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage
@@ -43,6 +44,7 @@ class TurnParts:
     """What every turn of this runtime is made with. ``attended``: somebody there can answer.
 
     ``news`` is called before each turn: settings may have changed; a line for the person, or ''.
+    ``events`` tells those who watch a message what its turn does.
     """
 
     database: Database
@@ -56,6 +58,7 @@ class TurnParts:
     news: Callable[[], str] = str
     hooks: HookSet | None = None
     usages: SessionUsages = field(default_factory=SessionUsages)
+    events: EventBus = field(default_factory=EventBus)
 
 
 class Stopper:

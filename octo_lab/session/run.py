@@ -85,7 +85,8 @@ async def begin(
         return row, past, summary_of(db, job.session.id)
 
     row, past, summary = await parts.database.run(store)
-    controller = TurnController(_facts(job, row, model))
+    told = parts.events.teller(job.message.address, job.message.id)
+    controller = TurnController(_facts(job, row, model), told)
     privacy = parts.policy.privacy
     taint = privacy.taint(past, job.message, await _summed_up(parts, session, summary))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from octo_lab.bus.events import Watch
 from octo_lab.bus.latest import Latest
 from octo_lab.core.events import (
     ApprovalAsked,
@@ -70,11 +71,13 @@ class _Growing:
 class TurnController:
     """Owns the state of one turn. ``emit`` costs the same however long the turn is.
 
-    A block that did not change is the same object in the next snapshot.
+    A block that did not change is the same object in the next snapshot. ``tell`` is told every
+    event, also those that change no block.
     """
 
-    def __init__(self, facts: TurnFacts) -> None:
+    def __init__(self, facts: TurnFacts, tell: Watch | None = None) -> None:
         self._facts = facts
+        self._tell = tell
         self._blocks: list[Block] = []
         self._growing: _Growing | None = None
         self._tools: dict[str, int] = {}
@@ -88,6 +91,8 @@ class TurnController:
         """Take in what happened next; after the end nothing changes any more."""
         if self.latest.over:
             return
+        if self._tell is not None:
+            self._tell(event)
         reduce = _REDUCE.get(type(event))
         if reduce is not None:  # other events show nothing new
             reduce(self, event)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
 
+from octo_lab.bus.events import EventBus, Watching
 from octo_lab.bus.ports import TurnSink
 from octo_lab.core.errors import Rejected
 from octo_lab.core.ids import new_id
+from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import ControlRequest, InboundMessage
 from octo_lab.core.replies import ControlReply, Told
 from octo_lab.core.turns import Block, TextBlock, TurnSnapshot, TurnState
@@ -57,6 +59,7 @@ class PlayedDoor:
     messages: list[InboundMessage] = field(default_factory=list)
     controls: list[ControlRequest] = field(default_factory=list)
     serving: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    events: EventBus = field(default_factory=EventBus)
 
     async def serve(self) -> None:
         with self.serving:
@@ -73,6 +76,9 @@ class PlayedDoor:
     async def control(self, request: ControlRequest) -> ControlReply:
         self.controls.append(request)
         return Told(text=type(request.control).__name__)
+
+    def watch(self, address: ChatAddress, message_id: str) -> AbstractContextManager[Watching]:
+        return self.events.watch(address, message_id)
 
     async def begin(self, message: InboundMessage) -> PlayedTurn:
         snapshot = TurnSnapshot(
