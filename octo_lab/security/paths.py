@@ -17,7 +17,7 @@ from typing import BinaryIO, Literal
 
 from octo_lab.core.errors import ToolFailed
 from octo_lab.security.opening import FILE, FOLDER, explained, open_in, regular
-from octo_lab.security.replacing import Found, Moved, drop, look, put
+from octo_lab.security.replacing import Found, Moved, look, replaced
 
 Kind = Literal["file", "folder", "link", "other"]
 
@@ -122,12 +122,14 @@ class Enclosure:
         *,
         mode: int | None = None,
         made: int = 0,
+        ahead: Callable[[Edited], object] = id,
     ) -> Edited:
         """Replace a file by what ``change`` makes of its bytes; None is no file.
 
         ``change`` is asked again when somebody else changed the file meanwhile, and may raise
         ToolFailed. The permissions stay, or become ``mode``. A file that goes takes those of the
-        ``made`` folders above it along that are empty. A file above 10 MB is refused.
+        ``made`` folders above it along that are empty. A file above 10 MB is refused. ``ahead``
+        is told just before the file changes, and again where the change has to be made anew.
         """
         place, name = self._file(path)
         if path.endswith("/"):
@@ -138,7 +140,7 @@ class Enclosure:
             found = self._look(place, name)
             after = change(found.data)
             try:
-                done = self._put(place, name, found, after, mode)
+                done = self._put(place, name, found, after, mode, ahead)
             except Moved:
                 continue
             if after is None:
@@ -224,27 +226,34 @@ class Enclosure:
             raise
 
     def _put(
-        self, place: _Place, name: str, found: Found, after: bytes | None, mode: int | None
+        self,
+        place: _Place,
+        name: str,
+        found: Found,
+        after: bytes | None,
+        mode: int | None,
+        ahead: Callable[[Edited], object],
     ) -> Edited:
         """``after`` in the place of ``found``; raises Moved when that is not there any more."""
         made: list[int] = []
+
+        def edited(given: int | None) -> Edited:
+            return _edited(place.inner + name, found, after, given, len(made))
+
+        def note(given: int | None) -> None:
+            ahead(edited(given))
+
         given = found.mode
         if after != found.data or mode not in (None, found.mode):
             try:
                 with self._folder(place, made) as folder, explained(place.path, "written"):
                     self._refuse_private(folder, name, place.path)
-                    given = _store(folder, name, place.path, found, after, mode)
+                    change = partial(replaced, expected=found, data=after, mode=mode, ahead=note)
+                    given = change(folder, name, place.path)
             except BaseException:
                 self._unmake(place, made)
                 raise
-        before = given if found.mode is None else found.mode
-        return Edited(
-            path=place.inner + name,
-            before=found.data,
-            after=after,
-            mode=0o644 if before is None else before,
-            made=len(made),
-        )
+        return edited(given)
 
     def _unmake(self, place: _Place, made: list[int]) -> None:
         """Remove the folders at these depths, as far as nobody put something there."""
@@ -337,14 +346,10 @@ def _spellings(root: Path) -> tuple[Path, Path]:
     return root.absolute(), root.resolve()
 
 
-def _store(
-    folder: int, name: str, path: str, found: Found, after: bytes | None, mode: int | None
-) -> int | None:
-    """The permissions the file has then, None without a file."""
-    if after is not None:
-        return put(folder, name, path, expected=found, data=after, mode=mode)
-    drop(folder, name, path, expected=found)
-    return None
+def _edited(path: str, found: Found, after: bytes | None, given: int | None, made: int) -> Edited:
+    mode = given if found.mode is None else found.mode
+    mode = 0o644 if mode is None else mode
+    return Edited(path=path, before=found.data, after=after, mode=mode, made=made)
 
 
 def _nothing(path: str, data: bytes | None) -> None:

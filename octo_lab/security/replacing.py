@@ -11,7 +11,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
@@ -59,35 +59,47 @@ def look(folder: int, name: str, path: str) -> Found:
     return Found(data=data, mode=stat.S_IMODE(mode))
 
 
-def put(
-    folder: int, name: str, path: str, *, expected: Found, data: bytes, mode: int | None
-) -> int:
-    """Let ``name`` hold ``data``; gives the permissions it has then.
+def replaced(
+    folder: int,
+    name: str,
+    path: str,
+    *,
+    expected: Found,
+    data: bytes | None,
+    mode: int | None,
+    ahead: Callable[[int | None], object],
+) -> int | None:
+    """Let ``name`` hold ``data``, None: let it be gone; gives the permissions it has then.
 
-    ``mode`` are those to give, None for those it had. Raises Moved when the file is not as
-    ``expected`` any more, ToolFailed when it may not be replaced, and OSError.
+    ``mode`` are those to give, None for those it had. ``ahead`` is told them when nothing is left
+    to do but the change itself. Raises Moved when the file is not as ``expected`` any more,
+    ToolFailed when it may not be replaced, and OSError.
     """
     with _locked(folder, path):
         _check_unmoved(folder, name, path, expected)
-        temporary = f".octo-{token_hex(8)}.tmp"
-        wanted = expected.mode if mode is None else mode
-        try:
-            given = _write(folder, temporary, data, wanted)
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=folder)
-            raise
+        if data is None:
+            ahead(None)
+            os.unlink(name, dir_fd=folder)
+            given = None
+        else:
+            given = _put(folder, name, data, expected.mode if mode is None else mode, ahead)
         _settle(folder)
     return given
 
 
-def drop(folder: int, name: str, path: str, *, expected: Found) -> None:
-    """Remove ``name``; raises as ``put`` does."""
-    with _locked(folder, path):
-        _check_unmoved(folder, name, path, expected)
-        os.unlink(name, dir_fd=folder)
-        _settle(folder)
+def _put(
+    folder: int, name: str, data: bytes, mode: int | None, ahead: Callable[[int | None], object]
+) -> int:
+    temporary = f".octo-{token_hex(8)}.tmp"
+    try:
+        given = _write(folder, temporary, data, mode)
+        ahead(given)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    return given
 
 
 def _check_regular(mode: int, path: str) -> None:

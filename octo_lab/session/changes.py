@@ -3,43 +3,76 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
+from anyio import from_thread
+from sqlalchemy import Connection
+
 from octo_lab.core.errors import OctoError
-from octo_lab.core.events import Noticed
 from octo_lab.security.redact import redact
-from octo_lab.session.parts import RunningTurn
-from octo_lab.storage.changes import FileChange, store_changes
+from octo_lab.storage.changes import FileChange, drop_change, keep_change, store_changes
 from octo_lab.storage.database import Database
+from octo_lab.tools.changes import Change, Changes
+
+TurnId = Callable[[Connection], str]
+"""Gives the turn that changes belong to, which may be stored by and by."""
 
 logger = logging.getLogger(__name__)
 
 
-async def keep_changes(database: Database, turn: RunningTurn) -> None:
-    """Store what is new; a failure is told in the turn and does not end it."""
-    files, unknown = turn.changes.unstored()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnLedger:
+    """Satisfies ``Ledger``: each change is a row before the file changes."""
+
+    database: Database
+    turn: TurnId
+
+    def keep(self, change: Change) -> int:
+        def store(db: Connection) -> int:
+            return keep_change(db, self.turn(db), _kept(change))
+
+        try:
+            return from_thread.run(self.database.run, store)
+        except OctoError as exc:
+            logger.warning("the change of %r is not kept yet: %s", change.path, exc)
+            return 0
+
+    def drop(self, number: int) -> None:
+        """A row too many does no harm: what it tells of is as it was."""
+        try:
+            from_thread.run(self.database.run, partial(drop_change, number=number))
+        except OctoError as exc:
+            logger.warning("a change that was not made is still kept: %s", exc)
+
+
+async def keep_changes(database: Database, turn: TurnId, changes: Changes) -> str:
+    """Store what is new. It raises nothing: what failed is one line for the person, else ''."""
+    files, unknown = changes.unstored()
     if not files and not unknown:
-        return
-    kept = [
-        FileChange(
-            path=change.path,
-            before=change.before,
-            after=change.after,
-            mode=change.mode,
-            made=change.made,
-        )
-        for change in files
-    ]
+        return ""
+    kept = [_kept(change) for change in files]
+    said = [redact(what) for what in unknown]
+
+    def store(db: Connection) -> None:
+        store_changes(db, turn(db), kept, said)
+
     try:
-        await database.run(
-            partial(
-                store_changes,
-                turn_id=turn.row.id,
-                changes=kept,
-                unknown=[redact(what) for what in unknown],
-            )
-        )
+        await database.run(store)
     except OctoError as exc:
-        logger.warning("changes of turn %s were not kept: %s", turn.row.id, exc)
-        turn.controller.emit(Noticed(f"What it changed in files cannot be undone: {exc}"))
-    turn.changes.stored(len(files), len(unknown))
+        logger.warning("changes were not kept: %s", exc)
+        return f"What it changed in files cannot be undone: {exc}"
+    finally:
+        changes.stored(len(files), len(unknown))
+    return ""
+
+
+def _kept(change: Change) -> FileChange:
+    return FileChange(
+        path=change.path,
+        before=change.before,
+        after=change.after,
+        mode=change.mode,
+        made=change.made,
+    )

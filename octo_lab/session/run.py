@@ -19,7 +19,7 @@ from octo_lab.core.turns import TurnState
 from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.session.agents import agent_for
 from octo_lab.session.ask import turn_input, user_message
-from octo_lab.session.changes import keep_changes
+from octo_lab.session.changes import TurnLedger, keep_changes
 from octo_lab.session.compacting import compacted
 from octo_lab.session.history import Earlier
 from octo_lab.session.models import ChosenModel
@@ -40,6 +40,7 @@ from octo_lab.storage.turns import (
     finish_turn,
     load_turns,
 )
+from octo_lab.tools.changes import Changes
 
 TITLE_LENGTH = 60
 
@@ -105,6 +106,7 @@ async def begin(
         earlier=Earlier(cursor=session.cursor, turns=past, summary=summary),
         texts=texts,
         said=SteerBox(taken),
+        changes=Changes(TurnLedger(database=parts.database, turn=lambda _: row.id)),
         taint=taint,
         screen=privacy.screen(lambda text: controller.emit(Noticed(text))),
     )
@@ -213,11 +215,17 @@ def _left(count: int) -> str:
 
 
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:
-    await keep_changes(parts.database, turn)
+    await _keep_changes(parts, turn)
     await keep_taint(parts.database, turn.row, parts.owner, turn.taint)
     await parts.database.run(
         partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=messages)
     )
+
+
+async def _keep_changes(parts: TurnParts, turn: RunningTurn) -> None:
+    """A failure is told in the turn and does not end it."""
+    if problem := await keep_changes(parts.database, lambda _: turn.row.id, turn.changes):
+        turn.controller.emit(Noticed(problem))
 
 
 async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> None:
@@ -243,7 +251,7 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
         finish(db)
 
     try:
-        await keep_changes(parts.database, turn)
+        await _keep_changes(parts, turn)
         await keep_taint(parts.database, turn.row, parts.owner, turn.taint)
         await parts.database.run(store)
     except OctoError as exc:

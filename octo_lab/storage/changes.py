@@ -66,6 +66,22 @@ def store_changes(
         _forget_oldest(db, limit)
 
 
+def keep_change(db: Connection, turn_id: str, change: FileChange) -> int:
+    """Keep one change, which may not have happened yet; gives its number."""
+    done = db.execute(insert(table), _row(db, turn_id, change))
+    _forget_oldest(db, LIMIT)
+    (number,) = done.inserted_primary_key or (0,)
+    return int(number)
+
+
+def drop_change(db: Connection, number: int) -> None:
+    """Forget one change: it did not happen."""
+    found = select(table.c.before, table.c.after).where(table.c.id == number)
+    names = [name for row in db.execute(found) for name in row]
+    db.execute(delete(table).where(table.c.id == number))
+    forget_blobs(db, names)
+
+
 _NOTHING: dict[str, Any] = {
     "path": "",
     "before": "",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,39 +25,71 @@ class Change:
     call_id: str = ""
 
 
+class Ledger(Protocol):
+    """Keeps changes so that they outlive the process. Called in worker threads of the loop."""
+
+    def keep(self, change: Change) -> int:
+        """The number of what is kept now; 0 when it could not be kept."""
+        ...
+
+    def drop(self, number: int) -> None:
+        """It did not come to this change after all."""
+        ...
+
+
+class NoLedger:
+    """Where nothing outlives the process."""
+
+    def keep(self, change: Change) -> int:
+        return 0
+
+    def drop(self, number: int) -> None:
+        return None
+
+
 class Changes:
-    """Filled by tools, from any thread; stored as the turn goes on.
+    """Filled by tools, from any thread. What the ledger could not keep is left to be stored.
 
     ``unknown`` are changes nobody can take back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: Ledger = NoLedger()) -> None:
         self.files: list[Change] = []
         self.unknown: list[str] = []
-        self._stored = (0, 0)
+        self._ledger = ledger
+        self._unkept: list[Change] = []
+        self._stored = 0
 
-    def changed(
-        self,
-        path: str,
-        before: bytes | None,
-        after: bytes | None,
-        *,
-        mode: int = 0o644,
-        made: int = 0,
-        diff: str = "",
-        call_id: str = "",
-    ) -> None:
-        self.files.append(
-            Change(
-                path=path,
-                before=before,
-                after=after,
-                mode=mode,
-                made=made,
-                diff=diff,
-                call_id=call_id,
-            )
-        )
+    @contextmanager
+    def making(self) -> Iterator[Callable[[Change], None]]:
+        """Gives what is to be told of a change before it is made: the ledger keeps it then, so
+        that it can be taken back even if nothing after it happens any more.
+
+        Told again, the first did not come about; nor did the last when this ends by an error.
+        """
+        told: list[tuple[Change, int]] = []
+
+        def drop() -> None:
+            while told:
+                self._drop(told.pop()[1])
+
+        def tell(change: Change) -> None:
+            drop()
+            told.append((change, self._ledger.keep(change)))
+
+        try:
+            yield tell
+        except BaseException:
+            drop()
+            raise
+        for change, number in told:
+            self.files.append(change)
+            if not number:
+                self._unkept.append(change)
+
+    def _drop(self, number: int) -> None:
+        if number:
+            self._ledger.drop(number)
 
     def unseen(self, what: str) -> None:
         """Something ran that may have changed anything: ``what`` says it for a person."""
@@ -66,10 +100,10 @@ class Changes:
         return "".join(change.diff for change in list(self.files) if change.call_id == call_id)
 
     def unstored(self) -> tuple[Sequence[Change], Sequence[str]]:
-        """The files and the unknown changes since ``stored`` was last told."""
-        files, unknown = self._stored
-        return self.files[files:], self.unknown[unknown:]
+        """The files that are not kept, and the unknown changes since ``stored`` was told."""
+        return tuple(self._unkept), self.unknown[self._stored :]
 
     def stored(self, files: int, unknown: int) -> None:
         """So many more of each are kept."""
-        self._stored = (self._stored[0] + files, self._stored[1] + unknown)
+        del self._unkept[:files]
+        self._stored += unknown

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import clean, head_and_tail
 from octo_lab.security.paths import Edited
+from octo_lab.tools.changes import Change
 from octo_lab.tools.diffing.unified import unified_diff
 from octo_lab.tools.text_file import TextFile, read_text
 from octo_lab.tools.tool import ToolContext
@@ -22,19 +23,21 @@ _ASKED = 4000
 def edit_file(
     ctx: ToolContext, path: str, change: Callable[[bytes | None], bytes | None]
 ) -> Edited:
-    """As ``Enclosure.edit``; what it did can be shown and undone. Call it in a thread."""
-    done = files_of(ctx).edit(path, change)
-    if done.before != done.after:
-        ctx.changes.changed(
-            done.path,
-            done.before,
-            done.after,
-            mode=done.mode,
-            made=done.made,
-            diff=ctx.screen.mask(shown_diff(done)),
-            call_id=ctx.call_id,
-        )
-    return done
+    """As ``Enclosure.edit``; what it does can be shown and undone. Call it in a worker thread."""
+    with ctx.changes.making() as tell:
+        return files_of(ctx).edit(path, change, ahead=lambda edited: tell(_change(ctx, edited)))
+
+
+def _change(ctx: ToolContext, edited: Edited) -> Change:
+    return Change(
+        path=edited.path,
+        before=edited.before,
+        after=edited.after,
+        mode=edited.mode,
+        made=edited.made,
+        diff=ctx.screen.mask(shown_diff(edited)),
+        call_id=ctx.call_id,
+    )
 
 
 def asked(path: str, *texts: str) -> str:
