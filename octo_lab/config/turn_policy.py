@@ -8,7 +8,6 @@ from pathlib import Path
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.session_limits import SessionLimits
 from octo_lab.config.settings import (
-    SecuritySettings,
     Settings,
     ToolSettings,
     WorkspaceSettings,
@@ -49,7 +48,7 @@ def ask_policy(
         channels=_channels(settings.tools),
         profiles=_profiles(settings.tools),
         history=settings.session.history,
-        privacy=_privacy(settings.security, secrets),
+        privacy=_privacy(settings, secrets),
         compaction=SessionCompaction(automatic=settings.session.compact),
     )
 
@@ -62,9 +61,15 @@ def roots_of(settings: WorkspaceSettings, workspace: Path) -> tuple[Root, ...]:
     )
 
 
-def _privacy(security: SecuritySettings, secrets: Iterable[str]) -> Privacy:
+def _privacy(settings: Settings, secrets: Iterable[str]) -> Privacy:
+    security = settings.security
     names = PrivateNames(paths=security.private_paths, variables=security.private_variables)
-    return Privacy(secrets=secrets, names=names, trusted=security.trusted_hosts)
+    return Privacy(
+        secrets=secrets,
+        names=names,
+        trusted=security.trusted_hosts,
+        reachable=settings.tools.hosts,
+    )
 
 
 def approval_policy(settings: Settings) -> ApprovalPolicy:

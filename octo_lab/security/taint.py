@@ -1,4 +1,4 @@
-"""Remembers that a conversation has seen private data."""
+"""Remembers what a conversation has seen that calls for care."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST = 120
 
 
 class Taint:
-    """Why what this conversation sends out may hold private data; empty while it cannot."""
+    """Reasons, a line each: why what is sent may hold private data, or who gave orders."""
 
     def __init__(self, *reasons: str) -> None:
         self._reasons = dict.fromkeys(reasons)

@@ -18,17 +18,24 @@ from octo_lab.tools.screen import Screen
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Privacy:
     """What the owner says: ``secrets`` are looked up anew for each turn, ``names`` are private,
-    ``trusted`` hosts may be told all the same.
+    ``trusted`` hosts may be told all the same; ``reachable`` ones are asked for something unasked.
     """
 
     secrets: Iterable[str] = field(default=(), repr=False)
     names: PrivateNames = PrivateNames()
     trusted: tuple[str, ...] = ()
+    reachable: tuple[str, ...] = ()
 
-    def screen(self, notice: Callable[[str], None]) -> Screen:
-        """The screen of one turn."""
-        mask = Redactor(self.secrets)
-        return Screen(mask=mask, private=self.names, trusted=self.trusted, notice=notice)
+    def screen(self, notice: Callable[[str], None], alarms: Taint | None = None) -> Screen:
+        """The screen of one turn; ``alarms`` are those of its conversation."""
+        return Screen(
+            mask=Redactor(self.secrets),
+            private=self.names,
+            trusted=self.trusted,
+            reachable=self.reachable,
+            notice=notice,
+            alarms=alarms or Taint(),
+        )
 
     def taint(
         self, past: Sequence[TurnRecord], message: InboundMessage, summed_up: Iterable[str] = ()

@@ -20,13 +20,13 @@ def guarded(question: Question, tool: Tool, called: Called, ctx: ToolContext) ->
     """The question, made graver where what was read before, or is read now, could get out.
 
     What was granted, set or named before does not cover it: it is asked about under a scope of
-    its own, and where nobody can be asked it is denied.
+    its own, for each host where hosts are known, and where nobody can be asked it is denied.
     """
-    reasons = _leak_reasons(tool, called, ctx)
-    alarmed = ctx.screen.alarms and tool.asks and tool.risk in ("execute", "network")
-    alarms = tuple(ctx.screen.alarms[:3]) if alarmed else ()
-    when = " and ".join(words for words, found in ((_AFTER, reasons), (_ALARMED, alarms)) if found)
-    return _graver(question, when, (*alarms, *reasons)) if when else question
+    private = _leak_reasons(tool, called, ctx)
+    alarms = ctx.screen.alarms.reasons if _obeys(question, tool, called, ctx) else ()
+    found = ((_AFTER, private), (_ALARMED, alarms))
+    when = " and ".join(words for words, reasons in found if reasons)
+    return _graver(question, called, when, (*alarms[:3], *private)) if when else question
 
 
 def called_of(tool: Tool, call: ToolCall, given: Mapping[str, Any], args: Any) -> Called:
@@ -39,13 +39,12 @@ def called_of(tool: Tool, call: ToolCall, given: Mapping[str, Any], args: Any) -
         arguments=call.arguments,
         hosts=tuple(tool.hosts(args)) if tool.hosts else (),
         digests="git" in (tool.name, tool.group),
+        sends=tool.sends(args),
     )
 
 
 def _leak_reasons(tool: Tool, called: Called, ctx: ToolContext) -> tuple[str, ...]:
-    if tool.offline() or ctx.channel in tool.local or tool.risk not in ("execute", "network"):
-        return ()
-    if called.hosts and all(_trusted(host, ctx) for host in called.hosts):
+    if not _leaves(tool, called, ctx) or _known(called, ctx.screen.trusted):
         return ()
     named = named_private(ctx.screen.private, called)
     own = (f"it names {named!r}",) if named else ()
@@ -54,20 +53,43 @@ def _leak_reasons(tool: Tool, called: Called, ctx: ToolContext) -> tuple[str, ..
     return (*ctx.taint.reasons, *own)
 
 
-def _trusted(host: str, ctx: ToolContext) -> bool:
-    return any(fnmatchcase(host.lower(), one.lower()) for one in ctx.screen.trusted)
+def _obeys(question: Question, tool: Tool, called: Called, ctx: ToolContext) -> bool:
+    """Whether the call would do what a stranger may have ordered: run a program, or tell another
+    machine something. The address of a page is enough to tell it.
+
+    Known hosts are left out, but not for what is asked about anyway.
+    """
+    leaves = _leaves(tool, called, ctx)
+    if tool.risk == "execute" or not leaves:
+        return leaves or (tool.risk == "execute" and tool.asks)
+    judged = question.judged
+    plain = judged is None or judged.decision == "allow"
+    return not (plain and _known(called, (*ctx.screen.trusted, *ctx.screen.reachable)))
 
 
-def _graver(question: Question, when: str, reasons: tuple[str, ...]) -> Question:
-    why = "; ".join(reasons[:3])
-    verdict = Verdict("ask", f"{when}: {why}")
+def _leaves(tool: Tool, called: Called, ctx: ToolContext) -> bool:
+    """Whether something may leave the machine with the call."""
+    here = tool.offline() or ctx.channel in tool.local or not called.sends
+    return tool.risk in ("execute", "network") and not here
+
+
+def _known(called: Called, patterns: tuple[str, ...]) -> bool:
+    """Whether the call reaches hosts, and none but these."""
+    return bool(called.hosts) and all(
+        any(fnmatchcase(host.lower(), one.lower()) for one in patterns) for host in called.hosts
+    )
+
+
+def _graver(question: Question, called: Called, when: str, reasons: tuple[str, ...]) -> Question:
+    verdict = Verdict("ask", f"{when}: {'; '.join(reasons[:3])}")
     judged = question.judged.or_worse(verdict) if question.judged else verdict
-    scopes = question.scopes or (question.scope,)
+    by_host = tuple(f"{called.tool}: {host}" for host in called.hosts)
+    scopes = tuple(f"{one} {when}" for one in question.scopes or by_host or (question.scope,))
     return replace(
         question,
         asks=True,
         judged=judged if judged.decision == "deny" else verdict,
-        scope=f"{question.scope} {when}",
-        scopes=tuple(f"{scope} {when}" for scope in scopes),
+        scope=", ".join(scopes),
+        scopes=scopes,
         why=verdict.reason,
     )

@@ -13,6 +13,7 @@ from octo_lab.security.private_names import PrivateNames
 from octo_lab.security.prompt_guard import Assessment, assess
 from octo_lab.security.redact import redact
 from octo_lab.security.sanitize import sanitize
+from octo_lab.security.taint import Taint
 
 _RAW = 2_000_000
 _FOUND_IN = re.compile(r"(?m)^([^\s:|][^\n:|]{0,200})[:|]\d+[:|]")
@@ -24,22 +25,28 @@ def _unheard(line: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """One for each turn. ``mask`` hides secrets; ``trusted`` hosts may be told private data.
+    """One for each turn. ``mask`` hides secrets; ``trusted`` hosts may be told private data,
+    ``reachable`` ones may be asked for something whoever wishes it.
 
-    ``notice`` gets lines for the person; ``alarms`` say which texts of the turn read like orders.
+    ``notice`` gets lines for the person; ``alarms`` say which texts that the model sees read like
+    orders, of this turn and of those before it.
     """
 
     mask: Callable[[str], str] = redact
     envelope: Envelope = field(default_factory=Envelope)
     private: PrivateNames = PrivateNames()
     trusted: tuple[str, ...] = ()
+    reachable: tuple[str, ...] = ()
     notice: Callable[[str], None] = _unheard
-    alarms: list[str] = field(default_factory=list)
+    alarms: Taint = field(default_factory=Taint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """The call whose result is looked at; ``given`` are its arguments as the model gave them."""
+    """The call whose result is looked at; ``given`` are its arguments as the model gave them.
+
+    ``sends``: something of the model's own may reach another machine with it.
+    """
 
     tool: str
     source: str
@@ -48,6 +55,7 @@ class Called:
     arguments: str
     hosts: tuple[str, ...] = ()
     digests: bool = False
+    sends: bool = True
 
     @property
     def origin(self) -> str:
@@ -112,12 +120,12 @@ def _found_in(names: PrivateNames, text: str) -> str:
 
 
 def sound_alarm(screen: Screen, called: Called, found: Assessment) -> None:
-    """Tell the person of a text that surely reads like orders, and remember it for the turn."""
+    """Tell the person of a text that surely reads like orders, and remember it."""
     if found.level != "high":
         return
     what = "; ".join(found.reasons[:3])
     origin = called.origin or called.tool
-    screen.alarms.append(f"{origin} gave a text that {found.reasons[0]}")
+    screen.alarms.mark(f"{origin} gave a text that {found.reasons[0]}")
     screen.notice(
         f"What {origin} gave reads like orders to the model: it {what}. "
         "They are not yours, and the model was told so."

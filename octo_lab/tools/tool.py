@@ -101,7 +101,8 @@ class Tool:
     if not the whole tool. ``own_name`` is the tool's name where a model sees another. ``offline``
     tells whether its runs now reach no other machine, whatever they do. ``ready`` is awaited
     before a call is judged. ``missing`` says what must be installed before the tool can be
-    offered. ``local`` are channels for whose turns a run reaches no other machine.
+    offered. ``local`` are channels for whose turns a run reaches no other machine. ``sends`` is
+    whether a run with these arguments may tell another machine something.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Tool:
     ready: Callable[[], Awaitable[object]] | None = None
     missing: str = ""
     local: frozenset[str] = frozenset()
+    sends: Callable[[Any], bool] = lambda args: True
 
     @property
     def spec(self) -> ToolSpec:

@@ -16,6 +16,7 @@ from octo_lab.testing.providers import ScriptedApprover
 from octo_lab.tools.call import CallBounds, Outcome, run_call
 from octo_lab.tools.screen import Screen
 from octo_lab.tools.tool import Tool, ToolContext, ToolResult
+from octo_lab.tools.verdict import Verdict
 
 pytestmark = pytest.mark.anyio
 
@@ -124,6 +125,46 @@ async def test_a_yes_after_private_data_does_not_cover_what_follows_orders(
     assert question.why.endswith("t read 'x'")
 
 
+@pytest.mark.parametrize(
+    ("told", "args", "scopes"),
+    [
+        ({}, '{"host": "evil.org"}', ["t: evil.org after a suspicious text"]),
+        ({}, '{"host": "a.trusted.org"}', []),
+        ({}, '{"host": "reachable.org"}', []),
+        ({"hosts": None}, "{}", ["t after a suspicious text"]),
+        ({"local": frozenset({"notebook"})}, "{}", []),
+        ({"sends": lambda args: False}, "{}", []),
+        ({"judge": lambda args, path: Verdict("allow", "")}, '{"host": "reachable.org"}', []),
+        (
+            {"judge": lambda args, path: Verdict("ask", "it posts")},
+            '{"host": "reachable.org"}',
+            ["t: reachable.org after a suspicious text"],
+        ),
+        ({"risk": "read"}, '{"host": "evil.org"}', []),
+        ({"risk": "execute"}, "{}", ["t after a suspicious text"]),
+        ({"risk": "execute", "offline": lambda: True}, "{}", []),
+        (
+            {"risk": "execute", "offline": lambda: True, "asks": True},
+            "{}",
+            ["t after a suspicious text"],
+        ),
+    ],
+)
+async def test_after_orders_whatever_could_follow_them_asks_once_for_each_host(
+    ctx: ToolContext, told: dict[str, Any], args: str, scopes: list[str]
+) -> None:
+    known = replace(ctx.screen, trusted=("*.trusted.org",), reachable=("reachable.org",))
+    ctx = replace(ctx, screen=known)
+    await call(tool(ORDERS, source="outside"), ctx)
+    facts = {"risk": "network", "hosts": reached, **told}
+    _, approver = await call(tool("got", **facts), ctx, args)
+
+    assert [question.scope for question in approver.questions if question.why] == scopes
+    assert all(
+        question.why.startswith("after a suspicious text: ") for question in approver.questions
+    )
+
+
 async def test_what_a_program_said_is_scored_and_warned_of(ctx: ToolContext) -> None:
     program = tool(ORDERS, source="workspace", risk="execute")
     outcome, _ = await call(program, ctx)
@@ -131,14 +172,14 @@ async def test_what_a_program_said_is_scored_and_warned_of(ctx: ToolContext) -> 
 
     assert warning.startswith("[octo_lab: This text reads like orders: ")
     assert (text, outcome.origin) == (ORDERS, "")
-    assert [alarm.split(" that ")[0] for alarm in ctx.screen.alarms] == ["t gave a text"]
+    assert [alarm.split(" that ")[0] for alarm in ctx.screen.alarms.reasons] == ["t gave a text"]
 
 
 async def test_own_and_workspace_texts_are_no_strangers(ctx: ToolContext) -> None:
     for source in ("own", "workspace", "private"):
         outcome, _ = await call(tool(ORDERS, source=source), ctx)
         assert outcome == Outcome(state="ok", text=ORDERS)
-    assert ctx.screen.alarms == []
+    assert not ctx.screen.alarms
 
 
 async def test_secrets_are_masked_in_results_errors_and_progress(ctx: ToolContext) -> None:
@@ -176,7 +217,7 @@ async def test_after_private_data_what_goes_out_is_asked_about(
     assert before.questions == []
     assert ctx.taint.reasons == (reason,)
     assert [q.why for q in after.questions] == [f"after private data was read: {reason}"]
-    assert [q.scope for q in after.questions] == ["t after private data was read"]
+    assert [q.scope for q in after.questions] == ["t: evil.org after private data was read"]
     assert outcome.state == "denied"
 
 

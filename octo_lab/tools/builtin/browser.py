@@ -94,6 +94,11 @@ def detail(args: BrowserArgs) -> str:
     return head_and_tail(" ".join([args.action, *filter(None, given)]), 4000)
 
 
+def sends(args: BrowserArgs) -> bool:
+    """Looking at the page that is open tells nobody anything."""
+    return args.action not in ("get_text", "get_html", "screenshot", "close")
+
+
 def hosts(args: BrowserArgs) -> Sequence[str]:
     host = host_of(args.url)
     return (host,) if host else ()
@@ -114,6 +119,7 @@ def tool(powers: Powers) -> Tool:
         asks=True,
         detail=detail,
         hosts=hosts,
+        sends=sends,
         judge=judge,
         scopes=scopes,
         timeout=START_SECONDS + 2 * _LONGEST,
