@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Container
 from dataclasses import dataclass
@@ -21,9 +22,12 @@ from octo_lab.storage.sessions import needed_session
 class TurnRow:
     """One turn. ``parent`` is the turn it follows; ``partial`` matters only while it runs.
 
-    ``left_behind`` is known only of a turn just begun: how many later turns of other cells left
-    the session with the one that it replaces. ``taint`` says what private data its conversation
-    had seen by its end.
+    ``message_id`` is the message that it answers, ``also`` are others answered with it. ``side`` is
+    its own id if it ran beside another turn of its session. ``taint`` says what private data its
+    conversation had seen by its end.
+
+    Two are known only of a turn just begun: ``left_behind``, how many later turns of other cells
+    left the session with the one that it replaces, and ``remark``, what its message begins with.
     """
 
     id: str
@@ -45,6 +49,9 @@ class TurnRow:
     owner: str
     left_behind: int = 0
     taint: tuple[str, ...] = ()
+    side: str = ""
+    also: tuple[str, ...] = ()
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,4 +152,6 @@ def _turn_of(row: Row[Any]) -> TurnRow:
         ended_at=row.ended_at,
         owner=row.owner,
         taint=tuple(row.taint.splitlines()),
+        side=row.side,
+        also=tuple(json.loads(row.also)) if row.also else (),
     )

@@ -17,6 +17,7 @@ _SLOTTED = text("slot <> ''")
 Index(
     "one_running_turn",
     turns.c.session_id,
+    turns.c.side,
     unique=True,
     sqlite_where=_RUNNING,
     postgresql_where=_RUNNING,

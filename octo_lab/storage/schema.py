@@ -2,8 +2,9 @@
 
 Turns form a tree through ``parent``; a session is a pointer (``head``) into it, as a git branch
 is. A session with ``branch_of`` is an earlier version of that one, left behind by asking again.
-At most one turn of a session runs at a time: a unique index (``partial_indexes``) says so,
-and this running turn is the session's lease.
+At most one turn of a session runs at a time, but for those beside it, which have their own id
+as ``side``: a unique index (``partial_indexes``) says so, and the running turns are the session's
+lease.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sqlalchemy import (
 
 from octo_lab.storage.columns import Instant, Words
 
-REVISION = "0006"
+REVISION = "0007"
 
 metadata = MetaData()
 Id = String(64)
@@ -56,6 +57,8 @@ turns = Table(
     Column("priced", BigInteger, nullable=False, server_default="0"),
     Column("cost", Float(53), nullable=False, server_default="0"),
     Column("taint", Words, nullable=False, server_default=""),
+    Column("side", Words, nullable=False, server_default=""),
+    Column("also", Words, nullable=False, server_default=""),
 )
 messages = Table(
     "messages",
@@ -113,6 +116,7 @@ sessions = Table(
     Column("updated_at", Instant, nullable=False),
     Column("summary", BigInteger),
     Column("queue_mode", Words),
+    Column("remark", Words, nullable=False, server_default=""),
     Index("sessions_of_chat", "profile", "channel", "chat_id", "updated_at"),
 )
 

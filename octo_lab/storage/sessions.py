@@ -27,6 +27,7 @@ from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import UsageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress, SessionKey
+from octo_lab.core.text import head_and_tail
 from octo_lab.storage.changes import blobs_of
 from octo_lab.storage.media import forget_blobs, forget_media
 from octo_lab.storage.schema import current_sessions, messages, sessions, turns
@@ -40,7 +41,8 @@ class SessionRow:
     """One dialog. ``head`` is its newest turn, its context starts after the turn ``cursor``, with
     the summary of that id, if any, before it.
 
-    ``branch_of`` names the dialog that this one is an earlier version of.
+    ``branch_of`` names the dialog that this one is an earlier version of. ``remark`` is what its
+    next message begins with: what the model has to know and nobody said.
     """
 
     id: str
@@ -57,6 +59,7 @@ class SessionRow:
     updated_at: datetime
     summary: int | None = None
     queue_mode: str | None = None
+    remark: str = ""
 
     @property
     def key(self) -> SessionKey:
@@ -106,6 +109,7 @@ def insert_session(db: Connection, session: SessionRow) -> None:
             "updated_at": session.updated_at,
             "summary": session.summary,
             "queue_mode": session.queue_mode,
+            "remark": session.remark,
         },
     )
 
@@ -280,6 +284,16 @@ def set_queue_mode(db: Connection, session_id: str, mode: str) -> None:
     _change(db, session_id, queue_mode=mode)
 
 
+_MOST_REMARKED = 4000
+
+
+def add_remark(db: Connection, session_id: str, remark: str) -> None:
+    """Tell the model with the next message; what was told before and has not been read stays."""
+    session = needed_session(db, session_id, lock=True)
+    lines = "\n".join(filter(None, (session.remark, remark)))
+    _change(db, session_id, remark=head_and_tail(lines, _MOST_REMARKED))
+
+
 def clear_context(db: Connection, session_id: str) -> None:
     """The next turn starts with an empty context; every row stays."""
     _change(db, session_id, cursor=sessions.c.head, summary=None, updated_at=utc_now())
@@ -367,4 +381,5 @@ def session_of(row: Row[Any]) -> SessionRow:
         updated_at=row.updated_at,
         summary=row.summary,
         queue_mode=row.queue_mode,
+        remark=row.remark,
     )

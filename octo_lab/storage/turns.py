@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,12 +30,17 @@ __all__ = [
     "finish_turn",
     "load_turns",
     "save_partial",
+    "told_first",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
-    """What a turn starts from. ``slot`` and ``replace``: see ``begin_turn``."""
+    """What a turn starts from. ``slot`` and ``replace``: see ``begin_turn``.
+
+    ``also`` are the ids of other messages that it answers; ``beside``: others of this process go
+    on running in the session.
+    """
 
     session_id: str
     message: Message
@@ -42,6 +48,8 @@ class NewTurn:
     message_id: str
     slot: str = ""
     replace: bool = True
+    also: tuple[str, ...] = ()
+    beside: bool = False
     model: str
     provider: str
     turn_id: str = field(default_factory=new_id)
@@ -52,55 +60,66 @@ def begin_turn(db: Connection, new: NewTurn, *, owner: str) -> TurnRow:
 
     If a turn from the same ``slot`` is on the session's path and ``replace`` is set, the session
     first goes back to before that turn; what it leaves stays reachable as a branch of it. A branch
-    that is asked something becomes a session of its own.
+    that is asked something becomes a session of its own. The session's ``remark`` goes before the
+    message. A turn ``beside`` others follows the newest of them: a session stays one row of turns,
+    in the order in which they were asked.
     Raises SessionBusy while a turn of another living owner runs in the session.
     """
     if new.message.role != "user":
         raise StorageError("A turn begins with a message of the user", hint="give it one")
     session, running = _session_and_running(db, new.session_id)
-    if running is not None:
-        _take_lease(db, running, owner)
+    for one in running:
+        _take_lease(db, one, owner, new.beside)
     session, left = _step_back(db, session, new)
     turn = replace(_new_row(session, new, owner), left_behind=left)
     _insert_turn(db, turn)
-    insert_messages(db, turn.id, [new.message], turn.started_at)
+    insert_messages(db, turn.id, [told_first(turn.remark, new.message)], turn.started_at)
     _move_head(db, session.id, turn.id, turn.depth, turn.started_at)
     return turn
 
 
+def told_first(remark: str, message: Message) -> Message:
+    """The message with what the session had to tell before it."""
+    if not remark:
+        return message
+    return replace(message, content=f"{remark}\n\n{message.content}")
+
+
 _RUNS = and_(turns.c.session_id == sessions.c.id, turns.c.state == "running")
 _SESSION = (
-    select(sessions, turns.c.id, turns.c.owner, turns.c.partial)
+    select(sessions, turns.c.id, turns.c.owner, turns.c.partial, turns.c.side)
     .outerjoin(turns, _RUNS)
     .where(sessions.c.id == bindparam("session"))
 )
 _LOCK = select(sessions.c.id).where(sessions.c.id == bindparam("session")).with_for_update()
 
 
-def _session_and_running(db: Connection, session_id: str) -> tuple[SessionRow, _Running | None]:
-    """The session, locked, and the turn that runs in it.
+def _session_and_running(db: Connection, session_id: str) -> tuple[SessionRow, list[_Running]]:
+    """The session, locked, and the turns that run in it.
 
     SQLite has one writer. A PostgreSQL statement that waited for a row still reads what it joins
     as of before the wait, so there the lock comes first.
     """
     if db.dialect.name == "postgresql":
         db.execute(_LOCK, {"session": session_id})
-    row = db.execute(_SESSION, {"session": session_id}).first()
-    if row is None:
+    rows = db.execute(_SESSION, {"session": session_id}).all()
+    if not rows:
         raise no_session(session_id)
-    *_, turn_id, owner, partial = row
-    running = _Running(turn_id, owner, partial) if turn_id else None
-    return session_of(row), running
+    running = [_Running(*row[-4:]) for row in rows if row[-4]]
+    return session_of(rows[0]), running
 
 
 class _Running(NamedTuple):
     id: str
     owner: str
     partial: str
+    side: str
 
 
-def _take_lease(db: Connection, running: _Running, owner: str) -> None:
-    """One running turn per session; one that nobody can finish any more is closed."""
+def _take_lease(db: Connection, running: _Running, owner: str, beside: bool) -> None:
+    """Turns of one owner per session; one that nobody can finish any more is closed."""
+    if running.owner == owner and (beside or running.side):
+        return
     holder = None if running.owner == owner else living_owner(db, running.owner)
     if holder is not None:
         raise SessionBusy(
@@ -160,6 +179,9 @@ def _new_row(session: SessionRow, new: NewTurn, owner: str) -> TurnRow:
         provider=new.provider,
         started_at=utc_now(),
         owner=owner,
+        side=new.turn_id if new.beside else "",
+        also=new.also,
+        remark=session.remark,
     )
 
 
@@ -190,6 +212,8 @@ def _insert_turn(db: Connection, turn: TurnRow) -> None:
             "started_at": turn.started_at,
             "ended_at": None,
             "owner": turn.owner,
+            "side": turn.side,
+            "also": json.dumps(turn.also) if turn.also else "",
         },
     )
 
@@ -202,6 +226,7 @@ _HEAD = (
         turns=bindparam("depth"),
         updated_at=bindparam("now"),
         branch_of=None,
+        remark="",
     )
 )
 
