@@ -11,7 +11,8 @@ from octo_lab.security.private_names import PrivateNames
 from octo_lab.security.redact import Redactor
 from octo_lab.security.taint import Taint
 from octo_lab.storage.database import Database
-from octo_lab.storage.turns import TurnRecord, TurnRow, taint_turn
+from octo_lab.storage.history import Seen
+from octo_lab.storage.turns import TurnRecord, TurnRow, mark_turn
 from octo_lab.tools.screen import Screen
 
 
@@ -60,8 +61,19 @@ class Privacy:
                 yield f"{item.name!r} was attached"
 
 
+def alarms_of(past: Sequence[TurnRecord], summed_up: Iterable[str] = ()) -> Taint:
+    """Which texts in the turns before read like orders; ``summed_up`` are of those before these."""
+    alarms = Taint(*summed_up)
+    for record in past:
+        alarms.mark_all(record.turn.alarms)
+    return alarms
+
+
+async def keep_seen(database: Database, turn: TurnRow, owner: str, seen: Seen) -> None:
+    """Store it before the texts are stored: a turn that cannot is not kept either."""
+    if seen != (turn.taint, turn.alarms):
+        await database.run(partial(mark_turn, turn_id=turn.id, owner=owner, seen=seen))
+
+
 async def keep_taint(database: Database, turn: TurnRow, owner: str, taint: Taint) -> None:
-    """Store it before what was seen is stored: a turn that cannot is not kept either."""
-    if taint.reasons != turn.taint:
-        keep = partial(taint_turn, turn_id=turn.id, owner=owner, reasons=taint.reasons)
-        await database.run(keep)
+    await keep_seen(database, turn, owner, Seen(taint.reasons))

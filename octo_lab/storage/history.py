@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import CTE, BindParameter, Connection, Row, bindparam, literal_column, select
 
@@ -24,7 +24,7 @@ class TurnRow:
 
     ``message_id`` is the message that it answers, ``also`` are others answered with it. ``side`` is
     its own id if it ran beside another turn of its session. ``taint`` says what private data its
-    conversation had seen by its end.
+    conversation had seen by its end, ``alarms`` which texts in it read like orders.
 
     Two are known only of a turn just begun: ``left_behind``, how many later turns of other cells
     left the session with the one that it replaces, and ``remark``, what its message begins with.
@@ -49,6 +49,7 @@ class TurnRow:
     owner: str
     left_behind: int = 0
     taint: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
     side: str = ""
     also: tuple[str, ...] = ()
     remark: str = ""
@@ -112,6 +113,20 @@ def taint_at(db: Connection, turn_id: str | None) -> tuple[str, ...]:
     return tuple((lines or "").splitlines())
 
 
+class Seen(NamedTuple):
+    """What a conversation had seen by the end of a turn: private data, and orders of strangers."""
+
+    taint: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
+
+
+def seen_at(db: Connection, turn_id: str | None) -> Seen:
+    """Nothing, where there is no such turn."""
+    columns = select(turns.c.taint, turns.c.alarms)
+    row = db.execute(columns.where(turns.c.id == (turn_id or ""))).first()
+    return Seen(*(tuple(lines.splitlines()) for lines in row)) if row else Seen()
+
+
 def on_path(db: Connection, head: str, cursor: str | None, wanted: Container[str]) -> str | None:
     """The newest of the ``wanted`` turns between ``head`` and ``cursor``."""
     where = {"head": head, "stop": cursor or "", "limit": _UNLIMITED}
@@ -152,6 +167,7 @@ def _turn_of(row: Row[Any]) -> TurnRow:
         ended_at=row.ended_at,
         owner=row.owner,
         taint=tuple(row.taint.splitlines()),
+        alarms=tuple(row.alarms.splitlines()),
         side=row.side,
         also=tuple(json.loads(row.also)) if row.also else (),
     )

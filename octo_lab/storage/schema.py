@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from octo_lab.storage.columns import Instant, Words
 
-REVISION = "0007"
+REVISION = "0008"
 
 metadata = MetaData()
 Id = String(64)
@@ -57,6 +57,7 @@ turns = Table(
     Column("priced", BigInteger, nullable=False, server_default="0"),
     Column("cost", Float(53), nullable=False, server_default="0"),
     Column("taint", Words, nullable=False, server_default=""),
+    Column("alarms", Words, nullable=False, server_default=""),
     Column("side", Words, nullable=False, server_default=""),
     Column("also", Words, nullable=False, server_default=""),
 )

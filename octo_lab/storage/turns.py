@@ -15,7 +15,7 @@ from octo_lab.core.errors import SessionBusy, SessionMoved, StorageError
 from octo_lab.core.ids import new_id
 from octo_lab.core.messages import Message, Usage
 from octo_lab.core.turns import TurnState
-from octo_lab.storage.history import TurnRecord, TurnRow, load_turns, on_path, path_after
+from octo_lab.storage.history import Seen, TurnRecord, TurnRow, load_turns, on_path, path_after
 from octo_lab.storage.messages import insert_messages
 from octo_lab.storage.owners import interrupt, living_owner
 from octo_lab.storage.schema import sessions, turns
@@ -259,15 +259,19 @@ def save_partial(db: Connection, turn_id: str, owner: str, text: str) -> None:
         raise _moved(turn_id)
 
 
-_TAINTED = update(turns).where(*_MINE).values(taint=bindparam("reasons"))
+_SEEN = update(turns).where(*_MINE).values(taint=bindparam("reasons"), alarms=bindparam("orders"))
 
 
-def taint_turn(db: Connection, turn_id: str, owner: str, reasons: Sequence[str]) -> None:
-    """Private data was seen; ``reasons`` are all there are, a line each. Raises SessionMoved."""
-    lines = "\n".join(" ".join(reason.split()) for reason in reasons)
-    values = {"turn": turn_id, "holder": owner, "reasons": lines}
-    if not db.execute(_TAINTED, values).rowcount:
+def mark_turn(db: Connection, turn_id: str, owner: str, seen: Seen) -> None:
+    """Private data or orders were seen; ``seen`` is all there is so far. Raises SessionMoved."""
+    reasons, orders = map(_lines, seen)
+    values = {"turn": turn_id, "holder": owner, "reasons": reasons, "orders": orders}
+    if not db.execute(_SEEN, values).rowcount:
         raise _moved(turn_id)
+
+
+def _lines(reasons: Sequence[str]) -> str:
+    return "\n".join(" ".join(reason.split()) for reason in reasons)
 
 
 _ANSWERED_BY = (

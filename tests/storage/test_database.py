@@ -192,7 +192,7 @@ async def test_a_database_of_a_newer_version_is_refused_and_left_as_it_is(
     finally:
         await database.run(lambda db: db.execute(set_revision, {"revision": REVISION}))
 
-    assert "was written by a newer octo_lab (schema 9999, this one knows 0006)" in error.message
+    assert "was written by a newer octo_lab (schema 9999, this one knows 0008)" in error.message
     assert error.hint == "upgrade octo_lab, or set OCTO_HOME to another folder"
 
 

@@ -10,10 +10,10 @@ from octo_lab.core.errors import SessionMoved
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.storage.database import open_database
-from octo_lab.storage.history import taint_at
+from octo_lab.storage.history import Seen, seen_at
 from octo_lab.storage.owners import register_owner, this_process
 from octo_lab.storage.sessions import create_session
-from octo_lab.storage.turns import NewTurn, append_step, begin_turn, load_turns, taint_turn
+from octo_lab.storage.turns import NewTurn, append_step, begin_turn, load_turns, mark_turn
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ STEP = (
 )
 
 
-async def test_whose_words_and_what_private_data_are_kept(tmp_path: Path) -> None:
+async def test_whose_words_what_private_data_and_which_orders_are_kept(tmp_path: Path) -> None:
     chat = ChatAddress(channel="notebook", chat_id="c")
     async with open_database(tmp_path / "octo.db") as database:
         session = (await database.run(partial(create_session, address=chat, title="t"))).id
@@ -41,15 +41,16 @@ async def test_whose_words_and_what_private_data_are_kept(tmp_path: Path) -> Non
         )
         turn = await database.run(partial(begin_turn, new=new, owner=owner.id))
         await database.run(partial(append_step, turn_id=turn.id, owner=owner.id, messages=STEP))
-        reasons = ("read_file read '.env'", "a\nb")
-        await database.run(partial(taint_turn, turn_id=turn.id, owner=owner.id, reasons=reasons))
+        mark = partial(mark_turn, turn_id=turn.id, seen=Seen(("it read '.env'", "a\nb"), ("c",)))
+        await database.run(partial(mark, owner=owner.id))
         with pytest.raises(SessionMoved):
-            await database.run(partial(taint_turn, turn_id=turn.id, owner="other", reasons=reasons))
+            await database.run(partial(mark, owner="other"))
 
         load = partial(load_turns, session_id=session, context_only=True)
         (record,) = await database.read(load)
-        assert await database.read(partial(taint_at, turn_id=turn.id)) == record.turn.taint
-        assert await database.read(partial(taint_at, turn_id=None)) == ()
+        seen = await database.read(partial(seen_at, turn_id=turn.id))
+        assert await database.read(partial(seen_at, turn_id=None)) == Seen()
 
-    assert record.turn.taint == ("read_file read '.env'", "a b")
+    assert seen == Seen(("it read '.env'", "a b"), ("c",))
+    assert seen == (record.turn.taint, record.turn.alarms)
     assert record.messages[1:] == STEP
