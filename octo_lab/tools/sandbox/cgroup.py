@@ -21,6 +21,9 @@ from octo_lab.tools.sandbox.policy import Bounds
 
 ROOT = Path("/sys/fs/cgroup")
 _CONTROLLERS = ("pids", "memory")
+# To move a whole process the kernel waits some 10 ms for all others, to move a thread it does not;
+# version 2 moves no threads out of their process's group.
+_DOORS = {1: "tasks", 2: "cgroup.procs"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,21 +37,19 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
-    """The groups of one command; ``held`` are the controllers that bound it."""
+    """The groups of one command; ``held`` are the controllers that bound it, ``doors`` the files
+    into which a process of one thread writes 0 to enter.
+    """
 
     folders: tuple[Path, ...] = ()
+    doors: tuple[Path, ...] = ()
     held: frozenset[str] = field(default_factory=frozenset)
-
-    @property
-    def doors(self) -> tuple[Path, ...]:
-        """The files into which a process writes 0 to enter."""
-        return tuple(folder / "cgroup.procs" for folder in self.folders)
 
     def members(self) -> set[int]:
         found: set[int] = set()
-        for door in self.doors:
+        for folder in self.folders:
             with suppress(OSError):
-                found.update(int(line) for line in door.read_text().split())
+                found.update(int(line) for line in (folder / "cgroup.procs").read_text().split())
         return found - {0}  # a process that this one cannot see; to signal 0 is to signal us
 
     def kill(self, seconds: float) -> bool:
@@ -101,6 +102,7 @@ def find_places(own: str, root: Path = ROOT) -> list[Place]:
 def make_groups(bounds: Bounds, places: Iterable[Place]) -> Groups:
     """Groups with these bounds, as far as they can be had; the caller removes them."""
     folders: list[Path] = []
+    doors: list[Path] = []
     held: set[str] = set()
     for place in places:
         if held.issuperset(place.controllers):
@@ -109,8 +111,9 @@ def make_groups(bounds: Bounds, places: Iterable[Place]) -> Groups:
         bounded = _make(folder, _settings(bounds, place))
         if bounded:
             folders.append(folder)
+            doors.append(folder / _DOORS[place.version])
             held |= bounded
-    return Groups(folders=tuple(folders), held=frozenset(held))
+    return Groups(folders=tuple(folders), doors=tuple(doors), held=frozenset(held))
 
 
 def remove_stale(places: Iterable[Place]) -> None:

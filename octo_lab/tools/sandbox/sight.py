@@ -90,8 +90,8 @@ def find_sight(
             hint="work in a folder of its own",
         )
     shown = tuple(_shown(real, (*map(Path, prefixes), *readable)))
-    keys = str(home or Path.home())
-    secret = [Path(keys, name) for name in SECRETS if os.path.lexists(f"{keys}/{name}")]
+    keys = home or Path.home()
+    secret = _there(keys, SECRETS)
     for folder in private:
         if folder.is_relative_to(real):  # what is not there cannot be hidden
             with suppress(OSError):
@@ -101,15 +101,20 @@ def find_sight(
     return Sight(
         workspace=real,
         readable=shown,
-        fixed=_fixed(real, (*map(Path, prefixes), *(Path(keys, name) for name in _STARTING))),
+        fixed=_fixed(real, (*map(Path, prefixes), *_there(keys, _STARTING))),
         hidden_folders=tuple(path for path in hidden if _is_folder(path)),
         hidden_files=tuple(path for path in hidden if not _is_folder(path)),
     )
 
 
+def _there(folder: Path, names: Iterable[str]) -> list[Path]:
+    """Looked up as text: most are not there, and this is done before each command."""
+    paths = (f"{folder}/{name}" for name in names)
+    return [Path(path) for path in paths if os.path.lexists(path)]
+
+
 def _fixed(workspace: Path, paths: Iterable[Path]) -> tuple[Path, ...]:
-    steering = (workspace / name for name in _STEERING)
-    found = dict.fromkeys(path.resolve() for path in (*paths, *steering))
+    found = dict.fromkeys(path.resolve() for path in (*paths, *_there(workspace, _STEERING)))
     return tuple(
         path
         for path in found
