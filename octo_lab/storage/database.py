@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +11,8 @@ import anyio.to_thread
 from anyio import CancelScope, CapacityLimiter
 from sqlalchemy import Connection, Engine
 
-from octo_lab.storage.engines import Engines, make_engines
+from octo_lab.storage.alone import alone
+from octo_lab.storage.engines import Engines, make_engines, sqlite_path
 from octo_lab.storage.failures import translated
 from octo_lab.storage.migrate import ensure_schema
 
@@ -71,6 +72,13 @@ async def open_database(
 
 
 def _open(location: Path | str, media: Path | None) -> Engines:
+    """A server has locks of its own."""
+    file = sqlite_path(location)
+    with alone(file) if file else nullcontext():
+        return _opened(location, media)
+
+
+def _opened(location: Path | str, media: Path | None) -> Engines:
     engines = make_engines(location, media)
     try:
         with translated(engines.where):

@@ -48,6 +48,14 @@ def make_engines(location: Path | str, media: Path | None) -> Engines:
     )
 
 
+def sqlite_path(location: Path | str) -> Path | None:
+    """The file that ``make_engines`` would use, None for a server; raises StorageError."""
+    if isinstance(location, Path) or "://" not in location:
+        return Path(location)
+    url = _url(location)
+    return _file_of(url).path if url.get_backend_name() == "sqlite" else None
+
+
 def _url(location: str) -> URL:
     try:
         return make_url(location)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -12,6 +13,7 @@ from octo_lab.storage.sqlite_file import APPLICATION_ID
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 _LOCK = 0x6F63746F
+_ONE = threading.Lock()  # Alembic keeps what it migrates in variables of its modules
 
 
 def ensure_schema(engine: Engine, where: str) -> None:
@@ -55,6 +57,7 @@ def _upgrade(db: Connection) -> None:
 
     config = Config(attributes={"connection": db})
     config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
-    command.upgrade(config, "head")
+    with _ONE:
+        command.upgrade(config, "head")
     if db.dialect.name == "sqlite":
         db.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
