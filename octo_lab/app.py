@@ -147,6 +147,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
             hooks=hook_set(_home(setup), setup.settings),
             usages=usages,
             events=bus.events,
+            episodes=setup.episodes,
         )
         tell = partial(_tell, bus)
         workers = Workers(parts, tell, work_policy(setup.settings), lanes=lanes, shows=shows)
@@ -311,7 +312,7 @@ def _answering(
     grants = GrantCommands(dialogs=dialogs, approvals=parts.desk, tools=parts.tools)
     routing = RoutingCommands(models=parts.models)
     undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
-    tools = ToolDesk(tools=parts.tools, policy=parts.policy, approvals=parts.desk, dialogs=dialogs)
+    tools = ToolDesk(parts=parts, dialogs=dialogs)
     queue = QueueCommands(dialogs=dialogs, usual=setup.settings.session.queue_mode)
     compact = CompactCommands(
         dialogs=dialogs, workers=workers, models=parts.models, policy=parts.policy

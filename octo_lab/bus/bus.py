@@ -41,6 +41,7 @@ class Parcel:
 @dataclass(slots=True, kw_only=True)
 class _Asked:
     request: ControlRequest
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     answered: anyio.Event = field(default_factory=anyio.Event)
     reply: ControlReply = CLOSING
 
@@ -83,10 +84,17 @@ class Bus:
             raise parcel.error
 
     async def control(self, request: ControlRequest) -> ControlReply:
-        """Ask for something now; never behind a turn. Raises Rejected."""
+        """Ask for something now; never behind a turn. Raises Rejected.
+
+        A tool that is called ends when nobody waits for it any more.
+        """
         asked = _Asked(request=request)
         _offer(self._controls, asked)
-        await asked.answered.wait()
+        try:
+            await asked.answered.wait()
+        finally:
+            if isinstance(request.control, CallTool):
+                asked.scope.cancel()
         return asked.reply
 
     def watch(self, address: ChatAddress, message_id: str) -> AbstractContextManager[Watching]:
@@ -107,7 +115,8 @@ class Bus:
     async def _answer(self, asked: _Asked, answer: Answer) -> None:
         reply: ControlReply = CLOSING
         try:
-            reply = await self._reply(asked.request, answer)
+            with asked.scope:
+                reply = await self._reply(asked.request, answer)
         finally:
             self._slots.release()
             asked.answer(reply)

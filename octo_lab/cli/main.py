@@ -15,6 +15,9 @@ from octo_lab.cli.interrupt import exit_on_interrupt, no_traceback
 with no_traceback():
     import typer
 
+    from octo_lab.cli.options import Json, Workspace
+    from octo_lab.cli.tool_commands import tools_app
+
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -25,13 +28,8 @@ kernel_app = typer.Typer(help="The Octo kernel for Jupyter.", no_args_is_help=Tr
 app.add_typer(kernel_app, name="kernel")
 providers_app = typer.Typer(invoke_without_command=True)
 app.add_typer(providers_app, name="providers")
-tools_app = typer.Typer(help="The tools: list them, run one by hand.", no_args_is_help=True)
 app.add_typer(tools_app, name="tools")
 
-Workspace = Annotated[
-    Path | None,
-    typer.Option("--workspace", "-C", metavar="DIR", help="Work there, not in this folder."),
-]
 Model = Annotated[
     str | None, typer.Option("--model", "-m", help="provider/model, or a model's own name.")
 ]
@@ -40,8 +38,18 @@ Session = Annotated[
     typer.Option("--session", "-s", help="Go on in this session; it is made if new."),
 ]
 _PROMPT = "The prompt; - reads stdin. One that begins with a dash goes behind --."
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ToolName = Annotated[str, typer.Argument(help="Its name in the list of tools.")]
+Tools = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        "-t",
+        metavar="PATTERN",
+        help="Allow only these tools: names, or web_*, with commas.",
+    ),
+]
+Timeout = Annotated[
+    float | None, typer.Option(min=0.001, metavar="SECONDS", help="Stop after that time.")
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -69,19 +77,9 @@ def run(  # noqa: PLR0913 - one parameter for each option
     words: Annotated[list[str] | None, typer.Argument(metavar="PROMPT...", help=_PROMPT)] = None,
     model: Model = None,
     session: Session = None,
-    tools: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tools",
-            "-t",
-            metavar="PATTERN",
-            help="Allow only these tools: names, or web_*, with commas.",
-        ),
-    ] = None,
+    tools: Tools = None,
     no_tools: Annotated[bool, typer.Option("--no-tools", help="Allow no tools.")] = False,
-    timeout: Annotated[
-        float | None, typer.Option(min=0.001, metavar="SECONDS", help="Stop after that time.")
-    ] = None,
+    timeout: Timeout = None,
     as_json: Json = False,
     stream: Annotated[
         bool | None,
@@ -111,6 +109,49 @@ def run(  # noqa: PLR0913 - one parameter for each option
         workspace=workspace,
     )
     raise typer.Exit(guarded(lambda: ask(words or [], options), workspace))
+
+
+@app.command()
+def task(  # noqa: PLR0913 - one parameter for each option
+    words: Annotated[list[str] | None, typer.Argument(metavar="TASK...", help=_PROMPT)] = None,
+    kind: Annotated[
+        Literal["plan", "code", "review", "test"],
+        typer.Option(help="Make a plan, change code, review a diff, run a test command."),
+    ] = "code",
+    file: Annotated[
+        list[Path] | None,
+        typer.Option("--file", "-f", metavar="PATH", help="A file that matters; any number."),
+    ] = None,
+    model: Model = None,
+    tools: Tools = None,
+    timeout: Timeout = None,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Ids, results and tokens, too.")
+    ] = False,
+    workspace: Workspace = None,
+) -> None:
+    """Do one task and print its result.
+
+    The result goes to stdout, progress to stderr. A task has a session of its own and runs in
+    this process. Exit code: 0 done, 1 not done, 2 wrong usage, 124 out of time, 130 stopped.
+    """
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.task import TaskOptions, do_task
+
+    options = TaskOptions(
+        kind=kind,
+        files=tuple(file or ()),
+        model=model,
+        tools=tuple(tools) if tools else None,
+        timeout=timeout,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+        workspace=workspace,
+    )
+    raise typer.Exit(guarded(lambda: do_task(words or [], options), workspace))
 
 
 @app.command()
@@ -171,6 +212,27 @@ def init(workspace: Workspace = None) -> None:
     from octo_lab.cli.init import init_workspace
 
     raise typer.Exit(guarded(lambda: init_workspace(workspace), workspace))
+
+
+@app.command()
+def trust(
+    folder: Annotated[Path | None, typer.Argument(help="Not this folder's workspace.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List what you trust.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no more.")] = False,
+    workspace: Workspace = None,
+) -> None:
+    """Show what this workspace's settings and .env ask for, and let them have it.
+
+    Until you do, and after every change of it, that is left out.
+    """
+    from octo_lab.cli.boundary import guarded
+    from octo_lab.cli.trust import TrustOptions
+    from octo_lab.cli.trust import trust as allow
+
+    place = folder or workspace
+    options = TrustOptions(workspace=place, yes=yes, listing=listing, revoke=revoke)
+    raise typer.Exit(guarded(lambda: allow(options), place))
 
 
 @app.command()
@@ -267,49 +329,6 @@ def doctor(as_json: Json = False, workspace: Workspace = None) -> None:
     from octo_lab.cli.doctor import show_doctor
 
     raise typer.Exit(guarded(lambda: show_doctor(as_json=as_json, workspace=workspace), workspace))
-
-
-@tools_app.command("list")
-def list_tools(as_json: Json = False, workspace: Workspace = None) -> None:
-    """List the tools, what the policy says of each, and why one is not offered."""
-    from octo_lab.cli.boundary import guarded
-    from octo_lab.cli.tools import list_tools as show
-
-    raise typer.Exit(guarded(lambda: show(as_json=as_json, workspace=workspace), workspace))
-
-
-@tools_app.command("show")
-def show_tool(name: ToolName, as_json: Json = False, workspace: Workspace = None) -> None:
-    """Show what a tool is for and what it takes."""
-    from octo_lab.cli.boundary import guarded
-    from octo_lab.cli.tools import show_tool as show
-
-    raise typer.Exit(guarded(lambda: show(name, as_json=as_json, workspace=workspace), workspace))
-
-
-@tools_app.command("call")
-def call_tool(
-    name: ToolName,
-    arguments: Annotated[str, typer.Argument(help="A JSON object.")] = "{}",
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Allow what would be asked about.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the decision, run nothing.")
-    ] = False,
-    as_json: Json = False,
-    workspace: Workspace = None,
-) -> None:
-    """Run one tool under the policy that holds for the agent.
-
-    Exit code: 0 done, 1 failed or not allowed, 2 wrong usage.
-    """
-    from octo_lab.cli.boundary import guarded
-    from octo_lab.cli.tools import call_tool as call
-    from octo_lab.core.tool_mail import CallTool
-
-    wanted = CallTool(name=name, arguments=arguments, yes=yes, dry=dry_run)
-    raise typer.Exit(guarded(lambda: call(wanted, as_json=as_json, workspace=workspace), workspace))
 
 
 @kernel_app.command()

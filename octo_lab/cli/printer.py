@@ -61,6 +61,9 @@ class Printer:
             self.out.write("\n")
         self.out.flush()
 
+    def show_diff(self, diff: str) -> None:
+        self._note("diff", self._diff(diff))
+
     def _diff(self, diff: str) -> str:
         """What a call changed in files, in colours where there are some."""
         lines = head_and_tail(printable(diff).strip("\n"), _DIFF).split("\n")

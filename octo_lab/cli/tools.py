@@ -1,7 +1,8 @@
-"""``octo tools``: the tools, what the policy says of them, and one of them run by hand."""
+"""``octo tools``: the tools, what the policy says of them, and what one of them is."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
 from pathlib import Path
@@ -11,11 +12,18 @@ from octo_lab.cli.look import ask_control, refused
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.errors import UsageError
+from octo_lab.core.mail import RunCommand
+from octo_lab.core.replies import Told
 from octo_lab.core.text import first_line
-from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolInfo, ToolList
+from octo_lab.core.tool_mail import BY_HAND, GetTools, ToolInfo, ToolList
 from octo_lab.core.wire import reply_json
 
-_OUTCOMES = {"ok": 0, "error": FAILED, "denied": FAILED, "cancelled": FAILED}
+_WORDS = {
+    "allow": "runs unasked",
+    "ask": "asks a person first",
+    "deny": "does not run",
+    "judge": "its arguments decide: what is harmless runs, the rest asks or is denied",
+}
 
 
 def list_tools(*, as_json: bool, workspace: Path | None) -> Outcome:
@@ -39,8 +47,7 @@ def show_tool(name: str, *, as_json: bool, workspace: Path | None) -> Outcome:
         return refused(reply)
     info = next((info for info in reply.tools if info.name == name), None)
     if info is None:
-        known = ", ".join(info.name for info in reply.tools)
-        raise UsageError(f"No tool named {name!r}", hint=f"known: {known}")
+        raise UsageError(f"No tool named {name!r}", hint=_near(name, reply))
     if as_json:
         _write(json.dumps(_tool_json(reply, name)))
         return Outcome()
@@ -49,7 +56,7 @@ def show_tool(name: str, *, as_json: bool, workspace: Path | None) -> Outcome:
         ("group", info.group),
         ("risk", info.risk),
         ("source", info.source),
-        ("decision", f"{_decision(info)}: {info.reason}"),
+        ("decision", "" if info.why_not else f"{_decision(info)}: {_in_words(info)}"),
         ("not offered", info.why_not),
     )
     for row, value in rows:
@@ -59,24 +66,25 @@ def show_tool(name: str, *, as_json: bool, workspace: Path | None) -> Outcome:
     return Outcome()
 
 
-def call_tool(wanted: CallTool, *, as_json: bool, workspace: Path | None) -> Outcome:
-    _, reply = ask_control(_read(wanted), workspace)
-    if not isinstance(reply, ToolAnswer):
+def take_back(command: str, words: list[str], workspace: Path | None) -> Outcome:
+    """``/undo`` or ``/redo`` in the dialog that keeps what calls of persons changed."""
+    line = " ".join((f"/{command}", *words))
+    _, reply = ask_control(RunCommand(line=line, session=BY_HAND), workspace)
+    if not isinstance(reply, Told):
         return refused(reply)
-    if wanted.dry:
-        _write(json.dumps({"decision": reply.decision, "reason": reply.reason}))
-        return Outcome()
-    if as_json:
-        _write(json.dumps(reply_json(reply)))
-    if not reply.state:
-        hint = "allow it with --yes" if reply.decision == "ask" else ""
-        word = "would be asked about" if reply.decision == "ask" else "was denied"
-        return Outcome(code=FAILED, error=f"{reply.name!r} {word}: {reply.reason}", hint=hint)
-    if not as_json:
+    if not reply.failed:
         _write(reply.text)
-        for mime in reply.media:
-            _write(f"[{mime}]")
-    return Outcome(code=_OUTCOMES[reply.state])
+        return Outcome()
+    if reply.text.startswith("No session named"):
+        return Outcome(code=FAILED, error="No tool that was called here changed a file")
+    hint = reply.hint.replace("`/", "`octo tools ")
+    return Outcome(code=FAILED, error=reply.text, hint=hint)
+
+
+def _near(name: str, reply: ToolList) -> str:
+    names = [info.name for info in reply.tools]
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
 
 
 def _decision(info: ToolInfo) -> str:
@@ -84,15 +92,9 @@ def _decision(info: ToolInfo) -> str:
     return "judge" if info.judged and info.decision == "allow" else info.decision
 
 
-def _read(wanted: CallTool) -> CallTool:
-    """Refuse what is no JSON object before anything is started."""
-    try:
-        value = json.loads(wanted.arguments or "{}")
-    except ValueError as exc:
-        raise UsageError(f"The arguments are no JSON: {exc}", hint="write '{\"key\": 1}'") from None
-    if not isinstance(value, dict):
-        raise UsageError("The arguments are no JSON object", hint="write '{\"key\": 1}'")
-    return wanted
+def _in_words(info: ToolInfo) -> str:
+    decision = _decision(info)
+    return _WORDS[decision] if decision == "judge" else f"{_WORDS[decision]} ({info.reason})"
 
 
 def _tool_json(reply: ToolList, name: str) -> object:

@@ -12,7 +12,8 @@ from octo_lab.core.events import Decision
 from octo_lab.core.ids import new_id
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Media
-from octo_lab.core.tool_mail import CallTool, GetTools
+from octo_lab.core.tasks import Task
+from octo_lab.core.tool_mail import CallTool, GetProgress, GetTools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,8 @@ class InboundMessage:
     """Something a person said. ``private`` belongs to the channel; nobody else reads it.
 
     ``notices`` are lines that its turn shows to the person; no model gets them. ``taint`` says
-    what private data it brings, as far as its face knows.
+    what private data it brings, as far as its face knows. ``task`` is one that the message hands
+    in: the model is asked for that, and no command or word to stop is seen in ``text``.
     """
 
     address: ChatAddress
@@ -65,6 +67,7 @@ class InboundMessage:
     notices: tuple[str, ...] = ()
     taint: tuple[str, ...] = ()
     reply_to: str = ""
+    task: Task | None = None
     private: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -219,6 +222,7 @@ Control = (
     | UseCassette
     | GetTools
     | CallTool
+    | GetProgress
 )
 
 

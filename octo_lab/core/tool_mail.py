@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from octo_lab.core.messages import CallOutcome
+from octo_lab.core.messages import CallOutcome, Media
 
 LONGEST_CALL = 900.0
+BY_HAND = "octo tools"
+"""The dialog that keeps what calls of persons changed in files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +22,23 @@ class GetTools:
 class CallTool:
     """Run one tool with ``arguments``, a JSON object, under the policy of an agent's call.
 
-    ``yes`` answers what would be asked about. ``dry``: decide, and run nothing.
+    ``yes`` answers what would be asked about. ``dry``: decide, and run nothing. ``id`` is what
+    ``GetProgress`` asks by.
     """
 
     name: str
     arguments: str = "{}"
     yes: bool = False
     dry: bool = False
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetProgress:
+    """What a running call has said after its first ``seen`` characters."""
+
+    id: str
+    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +70,8 @@ class ToolList:
 class ToolAnswer:
     """What was decided of a call and, where it ran, what came of it.
 
-    ``state`` is '' where nothing ran; ``media`` are the kinds of what came besides text.
+    ``state`` is '' where nothing ran. ``diff`` shows what it changed in files; ``undo``: that can
+    be taken back. ``notes`` are lines for the person.
     """
 
     name: str
@@ -67,4 +80,7 @@ class ToolAnswer:
     state: CallOutcome | Literal[""] = ""
     text: str = ""
     seconds: float = 0.0
-    media: tuple[str, ...] = ()
+    media: tuple[Media, ...] = ()
+    diff: str = ""
+    undo: bool = False
+    notes: tuple[str, ...] = ()

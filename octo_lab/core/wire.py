@@ -9,7 +9,7 @@ A face sends ``{"type": "ask", "id", "text", "options": {...}}`` or
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any, cast
 
@@ -46,7 +46,7 @@ from octo_lab.core.replies import (
     Status,
     Told,
 )
-from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
+from octo_lab.core.tool_mail import CallTool, GetProgress, GetTools, ToolAnswer, ToolList
 
 _CONTROLS: dict[str, type[Any]] = {
     "stop": Stop,
@@ -64,6 +64,7 @@ _CONTROLS: dict[str, type[Any]] = {
     "cassette": UseCassette,
     "tools": GetTools,
     "call_tool": CallTool,
+    "progress": GetProgress,
 }
 _KINDS = {
     "Told": "told",
@@ -74,7 +75,6 @@ _KINDS = {
     "Routing": "routing",
     "CommandList": "commands",
     "ToolList": "tools",
-    "ToolAnswer": "tool_answer",
 }
 
 
@@ -101,6 +101,9 @@ def reply_json(reply: ControlReply) -> Json:
     if isinstance(reply, History):
         turns = [turn_json(turn) for turn in reply.turns]
         return {"kind": "history", "session": reply.session, "title": reply.title, "turns": turns}
+    if isinstance(reply, ToolAnswer):
+        media = [media_json(media) for media in reply.media]
+        return {"kind": "tool_answer", **asdict(replace(reply, media=())), "media": media}
     data = cast(Json, _adapters()[type(reply).__name__].dump_python(reply, mode="json"))
     return {"kind": _KINDS[type(reply).__name__], **data}
 
@@ -126,7 +129,7 @@ def prepare() -> None:
 @cache
 def _adapters() -> dict[str, TypeAdapter[Any]]:
     replies = (Told, SessionList, Status, ProviderList, ProviderCheck, Routing, CommandList)
-    kinds = (*_CONTROLS.values(), AskOptions, *replies, ToolList, ToolAnswer)
+    kinds = (*_CONTROLS.values(), AskOptions, *replies, ToolList)
     return {kind.__name__: TypeAdapter(kind) for kind in kinds}
 
 

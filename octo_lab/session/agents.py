@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Sequence
 
 from octo_lab.agent.compaction import WithinWindow
 from octo_lab.agent.hooks import HookScope, TurnHooks
 from octo_lab.agent.loop import Agent
 from octo_lab.agent.ports import NO_HOOKS, Hooks
-from octo_lab.core.events import Emit, Noticed, ToolProgressed
-from octo_lab.core.messages import ToolCall
+from octo_lab.core.events import Noticed
 from octo_lab.session.approvals import Asker, TurnApprover
-from octo_lab.session.ask import AskPolicy
+from octo_lab.session.call_context import CallContexts
 from octo_lab.session.parts import RunningTurn, TurnParts
 from octo_lab.session.patience import patience_with
-from octo_lab.tools.tool import Tool, ToolContext
+from octo_lab.tools.tool import Tool
 
 
 def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Agent:
@@ -35,7 +30,15 @@ def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Age
         provider=turn.provider,
         tools=tools,
         approver=TurnApprover(parts.desk, asker),
-        context=partial(_tool_context, parts.policy, turn),
+        context=CallContexts(
+            policy=parts.policy,
+            address=message.address,
+            session=str(turn.job.session.key),
+            turn_id=turn.row.id,
+            changes=turn.changes,
+            taint=turn.taint,
+            screen=turn.screen,
+        ),
         limits=parts.policy.limits_for(message),
         patience=patience_with(turn.model),
         compactor=WithinWindow(turn.model.window),
@@ -55,37 +58,3 @@ def _hooks(parts: TurnParts, turn: RunningTurn) -> Hooks:
         spent=sum(record.turn.usage.cost for record in turn.earlier.turns),
     )
     return TurnHooks(hooks=parts.hooks, scope=scope)
-
-
-def _tool_context(policy: AskPolicy, turn: RunningTurn, call: ToolCall, emit: Emit) -> ToolContext:
-    address = turn.job.message.address
-    return ToolContext(
-        workspace=policy.workspace,
-        private=policy.private,
-        roots=policy.roots,
-        soft=policy.soft,
-        channel=address.channel,
-        chat_id=address.chat_id,
-        session=str(turn.job.session.key),
-        turn_id=turn.row.id,
-        call_id=call.id,
-        report=_reporter(emit, call.id),
-        changes=turn.changes,
-        taint=turn.taint,
-        screen=turn.screen,
-    )
-
-
-def _reporter(emit: Emit, call_id: str) -> Callable[[str], None]:
-    """Progress of one call, from whatever thread its tool runs in."""
-    loop, home = asyncio.get_running_loop(), threading.get_ident()
-
-    def report(text: str) -> None:
-        event = ToolProgressed(call_id, text)
-        if threading.get_ident() == home:
-            emit(event)
-            return
-        with suppress(RuntimeError):  # an abandoned thread may outlive the loop
-            loop.call_soon_threadsafe(emit, event)
-
-    return report

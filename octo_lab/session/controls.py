@@ -32,7 +32,7 @@ from octo_lab.core.replies import (
     SessionList,
     Told,
 )
-from octo_lab.core.tool_mail import CallTool, GetTools
+from octo_lab.core.tool_mail import CallTool, GetProgress, GetTools
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.llm.model_lists import PATIENCE
 from octo_lab.session.approvals import ApprovalDesk
@@ -95,13 +95,21 @@ class Controls:
     async def _about_more(
         self,
         address: ChatAddress,
-        control: GetSessions | GetHistory | EditSession | GetTools | CallTool | AnswerProposal,
+        control: GetSessions
+        | GetHistory
+        | EditSession
+        | GetTools
+        | CallTool
+        | GetProgress
+        | AnswerProposal,
     ) -> ControlReply:
         match control:
             case GetTools():
                 return await self.tools.listed(address)
             case CallTool():
                 return await self.tools.call(address, control)
+            case GetProgress():
+                return Told(text=self.tools.progress(address, control))
             case GetSessions():
                 return await self._sessions(address, control)
             case GetHistory():

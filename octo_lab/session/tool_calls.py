@@ -3,50 +3,49 @@
 from __future__ import annotations
 
 import difflib
-import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from octo_lab.core.errors import ToolFailed, UsageError
-from octo_lab.core.events import Decision
-from octo_lab.core.ids import new_id
+from octo_lab.core.errors import UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import ToolCall
 from octo_lab.core.replies import Told
 from octo_lab.core.text import first_line
-from octo_lab.core.tool_mail import CallTool, ToolAnswer, ToolInfo, ToolList
-from octo_lab.security.taint import Taint
-from octo_lab.session.approvals import ApprovalDesk
-from octo_lab.session.ask import AskPolicy
+from octo_lab.core.tool_mail import CallTool, GetProgress, ToolAnswer, ToolInfo, ToolList
+from octo_lab.session.by_hand import HandCalls
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
-from octo_lab.storage.turns import load_turns
-from octo_lab.tools.arguments import read_arguments
-from octo_lab.tools.call import CallBounds, run_call
-from octo_lab.tools.decision import question_of
-from octo_lab.tools.leaks import called_of, guarded
-from octo_lab.tools.tool import Question, Tool, ToolContext
+from octo_lab.session.parts import TurnParts
+from octo_lab.tools.tool import Question, Tool
 from octo_lab.tools.verdict import Verdict
 
 _MARKS = {"allow": "✓", "ask": "?", "deny": "✗"}
+_LONGEST = 100_000
 _LEGEND = "✓ runs unasked, ? asks, or what it is given decides, ✗ is denied"
 
 
-class _Settled:
-    """Approves what was decided already."""
+class _Said:
+    """The end of what a running call has said."""
 
-    async def approve(self, question: Question) -> Decision:
-        return "once"
+    def __init__(self) -> None:
+        self._text = ""
+        self._dropped = 0
+
+    def add(self, text: str) -> None:
+        whole = self._text + text
+        self._text = whole[-_LONGEST:]
+        self._dropped += len(whole) - len(self._text)
+
+    def after(self, seen: int) -> str:
+        return self._text[max(0, seen - self._dropped) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDesk:
-    """Answers what is asked about tools."""
+    """Answers what is asked about tools. ``said`` is the progress of the calls that run."""
 
-    tools: Iterable[Tool]
-    policy: AskPolicy
-    approvals: ApprovalDesk
+    parts: TurnParts
     dialogs: Dialogs
+    said: dict[tuple[ChatAddress, str], _Said] = field(default_factory=dict)
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -67,82 +66,22 @@ class ToolDesk:
 
     async def listed(self, address: ChatAddress) -> ToolList:
         session = await self._session(address)
-        infos = (self._info(tool, address.channel, session) for tool in self.tools)
+        infos = (self._info(tool, address.channel, session) for tool in self.parts.tools)
         return ToolList(tools=tuple(infos))
 
     async def call(self, address: ChatAddress, wanted: CallTool) -> ToolAnswer:
         """Decide and run; raises UsageError for an unknown tool or arguments that do not fit."""
         tool = self._named(wanted.name)
-        call = ToolCall(id=new_id(), name=tool.name, arguments=wanted.arguments)
-        verdict = await self._verdict(tool, call, address)
-        answer = ToolAnswer(name=tool.name, decision=verdict.decision, reason=verdict.reason)
-        asks = verdict.decision == "ask" and not wanted.yes
-        if wanted.dry or asks or verdict.decision == "deny":
-            return answer
-        return await self._run(tool, call, address, answer)
-
-    async def _run(
-        self, tool: Tool, call: ToolCall, address: ChatAddress, answer: ToolAnswer
-    ) -> ToolAnswer:
-        began = time.perf_counter()
-        outcome = await run_call(
-            tool,
-            call,
-            self._context(address, call),
-            approver=_Settled(),
-            bounds=CallBounds(),
-            started=lambda: None,
-        )
-        return ToolAnswer(
-            name=tool.name,
-            decision=answer.decision,
-            reason=answer.reason,
-            state=outcome.state,
-            text=outcome.text,
-            seconds=round(time.perf_counter() - began, 3),
-            media=tuple(media.mime for media in outcome.media),
-        )
-
-    def _context(self, address: ChatAddress, call: ToolCall) -> ToolContext:
-        return ToolContext(
-            workspace=self.policy.workspace,
-            private=self.policy.private,
-            roots=self.policy.roots,
-            soft=self.policy.soft,
-            channel=address.channel,
-            chat_id=address.chat_id,
-            session="",
-            turn_id="",
-            call_id=call.id,
-            report=lambda _: None,
-            screen=self.policy.privacy.screen(lambda _: None),
-        )
-
-    async def _verdict(self, tool: Tool, call: ToolCall, address: ChatAddress) -> Verdict:
-        """Raises UsageError when the arguments do not fit."""
-        if why := self.policy.why_not(tool, address.channel):
-            return Verdict("deny", why)
+        said = self.said[address, wanted.id] = _Said()
         try:
-            given = read_arguments(call, CallBounds().arguments)
-            args = tool.parse(given)
-            if tool.ready is not None:
-                await tool.ready()
-        except ToolFailed as exc:
-            raise UsageError(exc.message, hint=exc.hint) from exc
-        question = question_of(tool, call, args, self.policy.workspace)
-        context = replace(self._context(address, call), taint=await self._taint(address))
-        question = guarded(question, tool, called_of(tool, call, given, args), context)
-        return self.approvals.verdict(await self._session(address), question)
+            calls = HandCalls(parts=self.parts, dialogs=self.dialogs, said=said.add)
+            return await calls.run(tool, address, wanted)
+        finally:
+            del self.said[address, wanted.id]
 
-    async def _taint(self, address: ChatAddress) -> Taint:
-        """What the chat's dialog has seen: each turn knows it of all before it."""
-        session = await self.dialogs.current(address)
-        if session is None:
-            return Taint()
-        newest = await self.dialogs.database.read(
-            lambda db: load_turns(db, session.id, context_only=True, limit=1)
-        )
-        return Taint(*(reason for record in newest for reason in record.turn.taint))
+    def progress(self, address: ChatAddress, asked: GetProgress) -> str:
+        said = self.said.get((address, asked.id))
+        return said.after(asked.seen) if said else ""
 
     def _info(self, tool: Tool, channel: str, session: str) -> ToolInfo:
         question = Question(
@@ -154,7 +93,7 @@ class ToolDesk:
             group=tool.group,
             asks=tool.asks and tool.judge is None,
         )
-        verdict = self.approvals.verdict(session, question)
+        verdict = self.parts.desk.verdict(session, question)
         if tool.judge is not None and verdict.decision == "allow":
             verdict = Verdict("allow", "what it is given decides")
         return ToolInfo(
@@ -165,7 +104,7 @@ class ToolDesk:
             description=tool.description,
             decision=verdict.decision,
             reason=verdict.reason,
-            why_not=self.policy.why_not(tool, channel),
+            why_not=self.parts.policy.why_not(tool, channel),
             judged=tool.judge is not None,
             schema=tool.schema,
         )
@@ -175,7 +114,7 @@ class ToolDesk:
         return session.id if session else ""
 
     def _named(self, name: str) -> Tool:
-        tools = {tool.name: tool for tool in self.tools}
+        tools = {tool.name: tool for tool in self.parts.tools}
         if name in tools:
             return tools[name]
         near = difflib.get_close_matches(name, tools, n=1)

@@ -19,6 +19,7 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import AskOptions, Control
 from octo_lab.core.replies import ControlReply
 from octo_lab.core.text import clean
+from octo_lab.core.tool_mail import LONGEST_CALL, CallTool
 from octo_lab.core.turns import TurnSnapshot
 from octo_lab.core.wire import control_json
 from octo_lab.security.redact import Redactor
@@ -62,7 +63,7 @@ class RemoteConversation:
         self._pending[id_] = pending
         try:
             await self._send({"type": "control", "id": id_, **control_json(control)})
-            with anyio.move_on_after(REPLY_WITHIN):
+            with anyio.move_on_after(_patience(control)):
                 await pending.arrived.wait()
         finally:
             del self._pending[id_]
@@ -124,6 +125,11 @@ class RemoteConversation:
             await self._socket.send(data)
         except ConnectionClosed:
             raise DeliveryError("The connection to the gateway was cut", hint=AGAIN) from None
+
+
+def _patience(control: Control) -> float:
+    """A tool may run for long; everything else is answered at once."""
+    return REPLY_WITHIN + (LONGEST_CALL if isinstance(control, CallTool) else 0)
 
 
 @asynccontextmanager

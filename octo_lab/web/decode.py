@@ -126,6 +126,8 @@ def read_reply(data: Json) -> ControlReply:
     if data["kind"] == "history":
         turns = tuple(read_turn(turn) for turn in data["turns"])
         return History(session=data["session"], title=data["title"], turns=turns)
+    if data["kind"] == "tool_answer":
+        data = {**data, "media": tuple(map(_read_media, data["media"]))}
     fields = {name: value for name, value in data.items() if name != "kind"}
     return cast(ControlReply, _REPLIES[data["kind"]].validate_python(fields))
 
