@@ -1,29 +1,28 @@
-"""Runs one task to its result, beside the turns of a chat."""
+"""One task: what the model is asked, what came of it, how it is remembered.
+
+A task is done by a turn like any other, in a dialog of its own, so that it is stored, metered,
+undone and stopped the same way. Whoever hands it in is told a ``TaskComplete``.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 import anyio
 
-from octo_lab.agent.loop import Agent, Ending
-from octo_lab.agent.transcript import Transcript
-from octo_lab.agent.turn_input import TurnInput
 from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import OctoError
-from octo_lab.core.events import Emit, FileChanged, TurnEvent
 from octo_lab.core.messages import Message, Usage
 from octo_lab.core.tasks import (
     Code,
     Completed,
     Custom,
     Failed,
-    InProgress,
     Plan,
     Review,
     Task,
@@ -36,6 +35,8 @@ from octo_lab.core.tasks import (
 SUMMARY = 500
 _EPISODE_SECONDS = 30.0
 
+Outcome = Literal["success", "failure", "blocked", "cancelled"]
+
 logger = logging.getLogger(__name__)
 
 
@@ -45,7 +46,7 @@ class Episode:
 
     task_id: str
     summary: str
-    outcome: Literal["success", "failure", "blocked", "cancelled"]
+    outcome: Outcome
     working_dir: Path
     files_modified: tuple[Path, ...] = ()
 
@@ -54,7 +55,7 @@ class Episodes(Protocol):
     """Remembers tasks."""
 
     async def save(self, episode: Episode) -> None:
-        """Keep an episode; raises OctoErrors, which do not change the task's result."""
+        """Keep an episode; what it raises does not change the task's result."""
         ...
 
 
@@ -68,94 +69,50 @@ class NoEpisodes:
 NO_EPISODES = NoEpisodes()
 
 
-@dataclass(slots=True, kw_only=True)
-class TaskRun:
-    """One task at work. ``subtasks`` are added by whoever begins them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a turn leaves of a task. ``problem``: why the task did not come to its end, or ''."""
 
-    agent: Agent
-    system: str
-    emit: Emit
-    episodes: Episodes = NO_EPISODES
-    agent_id: str = "octo"
-    subtasks: list[str] = field(default_factory=list)
-    _files: list[str] = field(default_factory=list)
-
-    async def run(self, task: Task) -> Task:
-        """The task with its result and status; only a cancellation is raised."""
-        transcript = Transcript()
-        task = _at(task, status=InProgress(self.agent_id))
-        try:
-            ending = await self.agent.run(self._input(task), transcript, self._heard, self._keep)
-            task = self._done(task, ending, transcript)
-        except OctoError as exc:
-            task = self._failed(task, str(exc), transcript)
-        except anyio.get_cancelled_exc_class():
-            await self._remember(self._failed(task, "stopped", transcript), "cancelled")
-            raise
-        success = task.result is not None and task.result.success
-        await self._remember(task, "success" if success else "failure")
-        return task
-
-    def _heard(self, event: TurnEvent) -> None:
-        if isinstance(event, FileChanged):
-            self._files.append(event.path)
-        self.emit(event)
-
-    async def _keep(self, step: Sequence[Message]) -> None:
-        """A task has no history of its own: its transcript lives as long as it runs."""
-
-    def _input(self, task: Task) -> TurnInput:
-        return TurnInput(
-            system=self.system,
-            history=task.context.working_memory,
-            user=Message(role="user", content=instruction(task)),
-            id=task.id,
-        )
-
-    def _done(self, task: Task, ending: Ending, transcript: Transcript) -> Task:
-        output = transcript.messages[-1].content if transcript.messages else ""
-        if ending.reason not in ("end_turn", "stop_sequence"):
-            return self._failed(task, ending.note or ending.reason, transcript, output)
-        result = self._result(True, output, transcript.usage)
-        return _at(task, status=Completed(), result=result)
-
-    def _failed(self, task: Task, error: str, transcript: Transcript, output: str = "") -> Task:
-        result = self._result(False, output or error, transcript.usage)
-        return _at(task, status=Failed(error), result=result)
-
-    def _result(self, success: bool, output: str, usage: Usage) -> TaskResult:
-        return TaskResult(
-            success=success,
-            output=output,
-            files_modified=tuple(map(Path, dict.fromkeys(self._files))),
-            subtasks=tuple(self.subtasks),
-            token_usage=TaskTokens(
-                input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
-            ),
-        )
-
-    async def _remember(
-        self, task: Task, outcome: Literal["success", "failure", "cancelled"]
-    ) -> None:
-        result = task.result
-        episode = Episode(
-            task_id=task.id,
-            summary=(result.output if result else "")[:SUMMARY],
-            outcome=outcome,
-            working_dir=task.context.working_dir,
-            files_modified=result.files_modified if result else (),
-        )
-        with anyio.move_on_after(_EPISODE_SECONDS, shield=True):
-            try:
-                await self.episodes.save(episode)
-            except OctoError as exc:
-                logger.warning("the episode of task %s was not kept: %s", task.id, exc)
+    problem: str
+    messages: Sequence[Message]
+    usage: Usage
+    files: Iterable[str] = ()
+    subtasks: tuple[str, ...] = ()
 
 
-async def run_task(run: TaskRun, task: Task) -> TaskResult:
-    """Do a task and give its result."""
-    done = await run.run(task)
-    return done.result or TaskResult(success=False, output="")
+def concluded(task: Task, done: Done) -> Task:
+    """The task with its result and status; its output is the last thing the agent said."""
+    said = (m.content for m in reversed(done.messages) if m.role == "assistant")
+    result = TaskResult(
+        success=not done.problem,
+        output=next(filter(str.strip, said), "") or done.problem,
+        files_modified=tuple(map(Path, dict.fromkeys(done.files))),
+        subtasks=done.subtasks,
+        token_usage=TaskTokens(
+            input_tokens=done.usage.input_tokens, output_tokens=done.usage.output_tokens
+        ),
+    )
+    status = Failed(done.problem) if done.problem else Completed()
+    return replace(task, status=status, result=result, updated_at=utc_now())
+
+
+async def remember(episodes: Episodes, task: Task, outcome: Outcome) -> None:
+    """Save the task's episode within 30 seconds; what goes wrong is logged."""
+    result = task.result
+    episode = Episode(
+        task_id=task.id,
+        summary=(result.output if result else "")[:SUMMARY],
+        outcome=outcome,
+        working_dir=task.context.working_dir,
+        files_modified=result.files_modified if result else (),
+    )
+    try:
+        with anyio.fail_after(_EPISODE_SECONDS, shield=True):
+            await episodes.save(episode)
+    except (OctoError, TimeoutError) as exc:
+        logger.warning("the episode of task %s was not kept: %s", task.id, exc)
+    except Exception:
+        logger.exception("the episode of task %s was not kept", task.id)
 
 
 def instruction(task: Task) -> str:
@@ -178,7 +135,3 @@ def _asked(kind: TaskKind) -> str:
             return f"Run this and report what fails and why:\n\n{command}"
         case Custom(name, params):
             return f"{name}\n\n{json.dumps(dict(params), ensure_ascii=False, default=str)}"
-
-
-def _at(task: Task, **changes: object) -> Task:
-    return replace(task, updated_at=utc_now(), **changes)  # type: ignore[arg-type]

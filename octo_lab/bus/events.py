@@ -10,10 +10,10 @@ import anyio
 
 from octo_lab.core.events import TurnEvent
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.tasks import TaskComplete
+from octo_lab.core.tasks import TaskComplete, TaskUpdate
 
-Watched = TurnEvent | TaskComplete
-"""What a turn tells; a task's result comes last, once the turn is stored."""
+Watched = TurnEvent | TaskUpdate | TaskComplete
+"""What a turn tells; a task's status and result come last, once the turn is stored."""
 Watch = Callable[[Watched], None]
 QUEUED = 4096
 

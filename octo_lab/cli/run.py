@@ -37,9 +37,12 @@ class RunOptions:
 def run(words: Sequence[str], options: RunOptions) -> Outcome:
     """Without a named session each run has a chat of its own, so that none disturbs another."""
     question = Question(
-        text=_prompt(words),
+        text=prompt_of(words),
         options=AskOptions(
-            model=options.model, session=options.session, tools=_named(options.tools), headless=True
+            model=options.model,
+            session=options.session,
+            tools=named_tools(options.tools),
+            headless=True,
         ),
         timeout=options.timeout,
         as_json=options.as_json,
@@ -55,17 +58,21 @@ def run(words: Sequence[str], options: RunOptions) -> Outcome:
     return anyio.run(ask)
 
 
-def _named(tools: Sequence[str] | None) -> tuple[str, ...] | None:
+def named_tools(tools: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if tools is None else between_commas(tools)
 
 
-def _prompt(words: Sequence[str]) -> str:
+def prompt_of(words: Sequence[str]) -> str:
     """The words joined; ``-`` is what comes on stdin, also when there are no words."""
     if not words and sys.stdin.isatty():
-        raise UsageError("There is no prompt", hint='octo run "your question"')
+        raise UsageError(
+            "There is no prompt", hint="write it behind the command, or `-` to read it"
+        )
     text = " ".join(_stdin() if word == "-" else word for word in words or ["-"])
     if not text.strip():
-        raise UsageError("The prompt is empty", hint='octo run "your question"')
+        raise UsageError(
+            "The prompt is empty", hint="write it behind the command, or `-` to read it"
+        )
     return text
 
 

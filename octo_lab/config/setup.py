@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from octo_lab.agent.task import NO_EPISODES, Episodes
 from octo_lab.bus.ports import Channel
 from octo_lab.config.place import Place, find_place
 from octo_lab.config.settings import Settings
@@ -20,7 +21,7 @@ class Setup:
     """Everything a runtime is made of. ``provider`` overrides the settings' choice of model.
 
     ``sources`` and ``variables`` say which file each setting and variable came from, ``place``
-    how to read them anew.
+    how to read them anew. ``episodes`` remembers what came of tasks.
     """
 
     settings: Settings
@@ -31,6 +32,7 @@ class Setup:
     tools: Sequence[Tool] = ()
     commands: Sequence[Command] = ()
     provider: Provider | None = None
+    episodes: Episodes = NO_EPISODES
     sources: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     place: Place | None = field(default=None, repr=False)

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.messages import Message
-from octo_lab.core.tasks import AgentMessage, Task, TaskKind, TaskStatus
+from octo_lab.core.tasks import AgentMessage, Task, TaskKind, TaskResult, TaskStatus
 
 _TAGS = {TaskStatus: "state", TaskKind: "type", AgentMessage: "type"}
 _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
@@ -33,6 +33,11 @@ def read_task(value: object) -> Task:
 def message_json(message: AgentMessage) -> dict[str, Any]:
     """A message between agents as plain JSON values."""
     return {"type": _word(type(message)), **_fields(message)}
+
+
+def result_json(result: TaskResult) -> dict[str, Any]:
+    """What came of a task as plain JSON values."""
+    return _fields(result)
 
 
 def read_message(value: object) -> AgentMessage:

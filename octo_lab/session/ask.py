@@ -9,6 +9,7 @@ from pathlib import Path
 from octo_lab.agent.limits import Limits
 from octo_lab.agent.loop import TurnInput
 from octo_lab.agent.prompt import LayerName, PromptFacts, system_prompt
+from octo_lab.agent.task import instruction
 from octo_lab.core.mail import Attachment, InboundMessage
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean
@@ -109,7 +110,8 @@ class AskPolicy:
 
 def user_message(message: InboundMessage) -> Message:
     """The text with what was attached; pictures travel beside it."""
-    parts = [message.text, *(_attached(item) for item in message.attachments if item.text)]
+    said = message.text if message.task is None else instruction(message.task)
+    parts = [said, *(_attached(item) for item in message.attachments if item.text)]
     media = tuple(media for item in message.attachments for media in item.media)
     return Message(role="user", content=clean("\n\n".join(parts)), media=media)
 
@@ -128,9 +130,10 @@ def turn_input(
     names = [tool.name for tool in tools]
     options = message.options
     facts = PromptFacts(channel=message.address.channel, tools=names, texts=texts)
+    before = message.task.context.working_memory if message.task else ()
     return TurnInput(
         system=system_prompt(facts),
-        history=earlier.messages,
+        history=(*earlier.messages, *before),
         user=user_message(message),
         temperature=options.temperature,
         max_tokens=options.max_tokens,

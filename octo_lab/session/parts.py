@@ -11,6 +11,7 @@ import anyio
 from octo_lab.agent.hooks import HookSet
 from octo_lab.agent.prompt import LayerName
 from octo_lab.agent.session_limits import SessionUsages
+from octo_lab.agent.task import NO_EPISODES, Episodes
 from octo_lab.agent.transcript import Transcript
 from octo_lab.bus.events import EventBus
 from octo_lab.bus.latest import Latest
@@ -44,7 +45,8 @@ class TurnParts:
     """What every turn of this runtime is made with. ``attended``: somebody there can answer.
 
     ``news`` is called before each turn: settings may have changed; a line for the person, or ''.
-    ``events`` tells those who watch a message what its turn does.
+    ``events`` tells those who watch a message what its turn does, ``episodes`` keeps what came of
+    tasks.
     """
 
     database: Database
@@ -59,6 +61,7 @@ class TurnParts:
     hooks: HookSet | None = None
     usages: SessionUsages = field(default_factory=SessionUsages)
     events: EventBus = field(default_factory=EventBus)
+    episodes: Episodes = NO_EPISODES
 
 
 class Stopper:

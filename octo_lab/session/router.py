@@ -30,6 +30,8 @@ class Router:
 
     def urgent(self, message: InboundMessage) -> bool:
         """Whether the message must not wait for earlier ones of its chat."""
+        if message.task is not None:
+            return False
         if abort_reply(message.text):
             return True
         return self.commands.bypasses(message.text, message.address.channel)
@@ -49,7 +51,9 @@ class Router:
 
     async def _handle(self, message: InboundMessage) -> None:
         stopping = abort_reply(message.text)
-        if stopping:
+        if message.task is not None and message.text.strip():
+            await self._ask(message)
+        elif stopping:
             told = await self._run("/stop", message)
             self.tell(message, told if told.failed else Told(text=stopping))
         elif is_command(message.text):

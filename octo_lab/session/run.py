@@ -26,6 +26,7 @@ from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
 from octo_lab.session.privacy import keep_taint
 from octo_lab.session.steering import SteerBox, ignore
+from octo_lab.session.tasks import conclude
 from octo_lab.session.turn import TurnController, TurnFacts
 from octo_lab.storage.history import taint_at
 from octo_lab.storage.sessions import SessionRow, get_session, rename_session
@@ -49,10 +50,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
+    """``short``: why an answer is not all that was asked for, or ''."""
+
     state: TurnState
     messages: tuple[Message, ...] = ()
     error: str = ""
     hint: str = ""
+    short: str = ""
 
 
 _BROKEN = _Outcome(
@@ -200,11 +204,11 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
             emit(Noticed(note))
     agent = agent_for(parts, turn, tools)
     keep = partial(_keep, parts, turn)
-    asked = replace(asked, id=turn.row.id)
+    asked = replace(asked, id=turn.job.message.task.id if turn.job.message.task else turn.row.id)
     ending = await agent.run(asked, turn.transcript, emit, keep)
     if ending.note:
         emit(Noticed(ending.note))
-    return _Outcome(state="completed", messages=ending.final)
+    return _Outcome(state="completed", messages=ending.final, short=ending.note)
 
 
 def _left(count: int) -> str:
@@ -259,4 +263,5 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
     except Exception:
         logger.exception("the end of turn %s was not stored", turn.row.id)
         outcome = _BROKEN
+    await conclude(parts, turn, outcome.state, outcome.error or outcome.short)
     turn.controller.end(outcome.state, error=outcome.error, hint=outcome.hint)

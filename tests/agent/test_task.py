@@ -1,102 +1,79 @@
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import anyio
 import pytest
 
-from octo_lab.agent.limits import Limits
-from octo_lab.agent.loop import Agent
-from octo_lab.agent.task import Episode, TaskRun, instruction, run_task
+from octo_lab.agent.task import Done, Episode, concluded, instruction, remember
 from octo_lab.core import tasks
-from octo_lab.core.errors import RateLimited, StorageError
-from octo_lab.core.events import FileChanged, TurnBegan, TurnEvent
+from octo_lab.core.errors import OctoError, StorageError
 from octo_lab.core.messages import Message, Usage
-from octo_lab.testing.providers import ScriptedProvider, calls, says
-from octo_lab.tools.tool import ToolContext
-from tests.agent.turns import ALLOW, ECHO, call, context, tool
+from tests.agent.turns import call
 
 pytestmark = pytest.mark.anyio
 
-USED = Usage(input_tokens=10, output_tokens=2, requests=1)
+USED = Usage(input_tokens=20, output_tokens=4, requests=2)
+TASK = tasks.Task(
+    kind=tasks.Code("Fix it", (Path("a.py"),)), context=tasks.TaskContext(working_dir=Path("/w"))
+)
+SAID = (
+    Message(role="assistant", content="I look.", tool_calls=(call("echo"),)),
+    Message(role="tool", content="x", tool_call_id="1"),
+)
 
 
 class Kept:
-    """Episodes as they were saved."""
+    """Episodes as they were saved, or not."""
 
-    def __init__(self, *, fails: bool = False) -> None:
+    def __init__(self, fails: Exception | None = None) -> None:
         self.episodes: list[Episode] = []
         self._fails = fails
 
     async def save(self, episode: Episode) -> None:
         await anyio.lowlevel.checkpoint()
         if self._fails:
-            raise StorageError("no room")
+            raise self._fails
         self.episodes.append(episode)
 
 
-async def _edit(ctx: ToolContext, args: object) -> str:
-    for _ in range(2):
-        ctx.changes.changed("a.py", b"", b"x", call_id=ctx.call_id)
-    return "edited"
+def test_a_task_gives_the_last_words_each_file_once_and_what_it_took() -> None:
+    messages = (*SAID, Message(role="assistant", content="Fixed."))
 
-
-EDIT = tool("edit", _edit)
-
-
-class Run:
-    def __init__(
-        self, provider: ScriptedProvider, *, limits: Limits = Limits(), episodes: Kept | None = None
-    ) -> None:
-        self.events: list[TurnEvent] = []
-        self.kept = episodes or Kept()
-        agent = Agent(
-            provider=provider,
-            tools=[ECHO, EDIT],
-            approver=ALLOW,
-            context=context,
-            limits=limits,
-        )
-        self.run = TaskRun(
-            agent=agent, system="be octo", emit=self.events.append, episodes=self.kept
-        )
-
-
-MEMORY = (Message(role="user", content="before"), Message(role="assistant", content="yes"))
-TASK = tasks.Task(
-    kind=tasks.Code("Fix it", (Path("a.py"),)),
-    context=tasks.TaskContext(working_dir=Path("/w"), working_memory=MEMORY),
-)
-
-
-async def test_a_task_gives_its_output_its_files_and_what_it_took() -> None:
-    provider = ScriptedProvider(calls(call("edit"), usage=USED), says("Fixed.", usage=USED))
-    run = Run(provider)
-    run.run.subtasks.append("sub")
-
-    done = await run.run.run(TASK)
+    done = concluded(TASK, Done(problem="", messages=messages, usage=USED, files=["a", "b", "a"]))
 
     result = tasks.TaskResult(
         success=True,
         output="Fixed.",
-        files_modified=(Path("a.py"),),
-        subtasks=("sub",),
+        files_modified=(Path("a"), Path("b")),
         token_usage=tasks.TaskTokens(input_tokens=20, output_tokens=4),
     )
     assert (done.id, done.status, done.result) == (TASK.id, tasks.Completed(), result)
     assert done.updated_at > TASK.updated_at
-    assert [m.content for m in provider.requests[0].messages] == [
-        "be octo",
-        "before",
-        "yes",
-        "Fix it\n\nFiles to work on: a.py",
-    ]
-    assert run.events[0] == TurnBegan(TASK.id)
-    assert run.events.count(FileChanged("a.py")) == 1
-    assert run.kept.episodes == [
+
+
+@pytest.mark.parametrize(("said", "output"), [(SAID, "I look."), ((), "out of time")])
+def test_a_task_with_a_problem_has_failed_and_keeps_what_was_said(
+    said: tuple[Message, ...], output: str
+) -> None:
+    done = concluded(TASK, Done(problem="out of time", messages=said, usage=Usage()))
+
+    assert done.status == tasks.Failed("out of time")
+    assert done.result == tasks.TaskResult(success=False, output=output)
+
+
+async def test_a_task_is_remembered_in_at_most_500_characters() -> None:
+    kept = Kept()
+    said = (Message(role="assistant", content="x" * 1000),)
+    task = concluded(TASK, Done(problem="", messages=said, usage=USED, files=["a.py"]))
+
+    await remember(kept, task, "success")
+
+    assert kept.episodes == [
         Episode(
             task_id=TASK.id,
-            summary="Fixed.",
+            summary="x" * 500,
             outcome="success",
             working_dir=Path("/w"),
             files_modified=(Path("a.py"),),
@@ -104,49 +81,23 @@ async def test_a_task_gives_its_output_its_files_and_what_it_took() -> None:
     ]
 
 
-async def test_a_task_that_meets_a_limit_has_failed() -> None:
-    run = Run(ScriptedProvider(calls(call("echo"))), limits=Limits(iterations=1))
+@pytest.mark.parametrize("error", [StorageError("no room"), ZeroDivisionError("a defect")])
+async def test_an_episode_that_cannot_be_kept_is_logged(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    await remember(Kept(error), TASK, "failure")
 
-    done = await run.run.run(TASK)
-
-    error = 'Stopped at the limit of 1 model calls for one turn. Say "go on" to continue.'
-    assert done.status == tasks.Failed(error)
-    assert run.kept.episodes[0].outcome == "failure"
-
-
-async def test_a_provider_that_fails_fails_the_task() -> None:
-    result = await run_task(Run(ScriptedProvider(RateLimited("slow down"))).run, TASK)
-
-    assert result == tasks.TaskResult(success=False, output="slow down")
-
-
-async def test_a_stopped_task_is_remembered_as_cancelled() -> None:
-    run = Run(ScriptedProvider([anyio.sleep_forever]))
-
-    with anyio.move_on_after(0.01):
-        await run.run.run(TASK)
-
-    assert [episode.outcome for episode in run.kept.episodes] == ["cancelled"]
-
-
-async def test_an_episode_that_cannot_be_kept_changes_no_result() -> None:
-    run = Run(ScriptedProvider(says("ok")), episodes=Kept(fails=True))
-
-    assert (await run_task(run.run, TASK)).success
-
-
-async def test_a_summary_has_at_most_500_characters() -> None:
-    run = Run(ScriptedProvider(says("".join(map(str, range(1000))))))
-
-    await run.run.run(TASK)
-
-    assert len(run.kept.episodes[0].summary) == 500
+    [record] = caplog.records
+    assert TASK.id in record.getMessage()
+    assert bool(record.exc_info) != isinstance(error, OctoError)
+    assert record.levelno >= logging.WARNING
 
 
 @pytest.mark.parametrize(
     ("kind", "begins"),
     [
         (tasks.Plan("win"), "Make a plan for this goal, as a numbered list of steps:\n\nwin"),
+        (tasks.Code("Fix", (Path("a"),)), "Fix\n\nFiles to work on: a"),
         (tasks.Review("+a"), "Review this change. Name each fault with its place:\n\n+a"),
         (tasks.Test("make"), "Run this and report what fails and why:\n\nmake"),
         (tasks.Custom("dance", {"n": 1}), 'dance\n\n{"n": 1}'),

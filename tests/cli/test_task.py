@@ -1,0 +1,130 @@
+"""``octo task`` as a person uses it: a real process, a real model server."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+from octo_lab.testing.llm_script import Turn, call, calls, last_text, says
+from octo_lab.testing.llm_server import LlmServer
+from tests.cli.octo import Octo, ended
+
+ENDLESS = says(*(f"word{n} " for n in range(1000)), delay=0.05)
+
+
+def write(path: str) -> Turn:
+    return calls(call("write_file", path=path, content="x = 1\n"))
+
+
+def allowed(octo: Octo) -> None:
+    """Writing is allowed unasked, for nobody can be asked."""
+    (octo.workspace / ".octo").mkdir(parents=True, exist_ok=True)
+    settings = {"tools": {"risks": {"write": "allow"}}}
+    (octo.workspace / ".octo" / "config.json").write_text(json.dumps(settings))
+
+
+def test_the_result_goes_to_stdout_and_how_it_goes_to_stderr(octo: Octo, server: LlmServer) -> None:
+    octo.workspace.mkdir()
+    server.script(calls(call("list_dir", path="."), text="I look."), says("It is ", "empty."))
+
+    done = octo.with_model(server)("task", "Look around", "-f", "a.py")
+
+    assert (done.code, done.out) == (0, "It is empty.\n")
+    lines = [re.sub(r"\d+(\.\d+)?(ms|s)\b", "T", line) for line in done.err.splitlines()]
+    assert lines.pop(0).startswith("· Its session is task-")
+    assert [line for line in lines if not line.startswith("Tokens:")] == [
+        "⟳ Thinking… (iteration 1)",
+        "◆ I look.",
+        "⚙ list_dir",
+        "✓ list_dir (T)",
+        "⟳ Thinking… (iteration 2)",
+        "◆ It is empty.",
+        "✓ Done (2 iterations, T)",
+    ]
+    assert last_text(server.requests[0].body) == "Look around\n\nFiles that matter: a.py"
+
+
+def test_json_tells_the_files_and_the_tokens(octo: Octo, server: LlmServer) -> None:
+    allowed(octo)
+    server.script(write("a.py"), says("Written."))
+
+    done = octo.with_model(server)("task", "--json", "-q", "Write it")
+
+    told = done.json
+    assert (done.code, done.err) == (0, "")
+    assert [
+        told[name] for name in ("success", "output", "files_modified", "subtasks", "error")
+    ] == [
+        True,
+        "Written.",
+        ["a.py"],
+        [],
+        "",
+    ]
+    assert told["token_usage"]["input_tokens"] > 0
+    assert len(told["task_id"]) == 36
+
+
+def test_what_a_task_changed_can_be_taken_back_in_its_session(
+    octo: Octo, server: LlmServer
+) -> None:
+    allowed(octo)
+    octo = octo.with_model(server)
+    server.script(write("a.py"), says("Written."))
+    done = octo("task", "Write it")
+    assert "📝 a.py" in done.err
+    session = done.err.splitlines()[0].removeprefix("· Its session is ")
+
+    assert octo("run", "-s", session, "/undo").code == 0
+
+    assert not (octo.workspace / "a.py").exists()
+
+
+def test_each_kind_asks_in_its_own_words_and_a_command_is_none(
+    octo: Octo, server: LlmServer
+) -> None:
+    octo = octo.with_model(server)
+
+    assert octo("task", "--kind", "plan", "stop").code == 0
+    assert octo("task", "--kind", "test", "/undo").code == 0
+
+    assert [last_text(request.body) for request in server.requests] == [
+        "Make a plan for this goal, as a numbered list of steps:\n\nstop",
+        "Run this and report what fails and why:\n\n/undo",
+    ]
+
+
+def test_a_task_that_cannot_be_done_ends_with_1_and_its_reason(
+    octo: Octo, server: LlmServer
+) -> None:
+    server.script(says(""), says(""), says(""), says(""), says(""))
+
+    done = octo.with_model(server)("task", "-q", "Say something")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "octo: Not done: The model gave an empty answer.\n"
+
+
+def test_ctrl_c_ends_a_task_with_what_it_has(octo: Octo, server: LlmServer) -> None:
+    server.script(ENDLESS)
+    process = octo.with_model(server).start("task", "--json", "Talk")
+    assert server.wait_until(lambda: len(server.requests) == 1)
+    process.send_signal(signal.SIGINT)
+
+    done = ended(process)
+
+    assert done.code == 130
+    assert "octo: Stopped before the task was done" in done.err
+    assert (done.json["success"], done.json["error"]) == (False, "Stopped before it was done")
+
+
+def test_a_task_out_of_time_says_so(octo: Octo, server: LlmServer) -> None:
+    server.script(ENDLESS)
+
+    done = octo.with_model(server)("task", "-q", "--timeout", "1", "Talk")
+
+    assert done.code == 124
+    assert "not done within 1 s" in done.err
+    assert Path(octo.data / "octo_lab.db").exists()
