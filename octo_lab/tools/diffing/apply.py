@@ -94,7 +94,7 @@ def _replaced(lines: Sequence[str], place: int, hunk: Hunk, end: str) -> list[st
 
 def _misfit(lines: Sequence[str], hunk: Hunk, name: str, path: str) -> ToolFailed:
     old = hunk.old
-    start = min(hunk.start or 0, len(lines))
+    start = min(max(hunk.start or 0, 0), len(lines))
     elsewhere = [
         place for place in range(len(lines) - len(old) + 1) if old and _nearly(lines, place, hunk)
     ]

@@ -12,6 +12,7 @@ from octo_lab.core.text import clean
 from octo_lab.tools.web.tidy import tidy
 
 Mode = Literal["markdown", "text"]
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")  # the converter takes many for no text
 _MANY_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -30,7 +31,8 @@ def convert(html: str, mode: Mode, base_url: str = "") -> Readable:
     Links are made absolute by ``base_url``.
     """
     tidied = tidy(clean(html))
-    text = _MANY_LINES.sub("\n\n", _converted(tidied.html, mode, base_url)).strip()
+    plain = _CONTROL.sub("", tidied.html)
+    text = _MANY_LINES.sub("\n\n", _converted(plain, mode, base_url)).strip()
     return Readable(text=text, title=entities.unescape(tidied.title), cut=tidied.cut)
 
 

@@ -142,6 +142,11 @@ def test_a_hunk_too_far_off_is_told_where_its_lines_are() -> None:
     )
 
 
+def test_a_hunk_that_claims_to_begin_before_the_file_is_told_what_is_there() -> None:
+    said = failure("one\n", "@@ -0,2 +1,2 @@\n-two\n+2\n three\n")
+    assert "line 1 is 'one', not 'two'" in said
+
+
 def test_hunks_that_overlap_are_refused() -> None:
     diff = "@@ -1,2 +1,2 @@\n 1\n-2\n+two\n@@ -2,2 +2,2 @@\n-2\n+zwei\n 3\n"
     assert "hunk 2 of 2" in failure(TEN, diff)

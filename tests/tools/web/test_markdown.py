@@ -215,6 +215,11 @@ def test_a_page_of_one_thing_a_hundred_thousand_times_is_bounded(unit: str) -> N
     assert page.cut == (tidy(unit * 100_000).cut)
 
 
+@pytest.mark.parametrize("control", ["\0", "\x02", "\x0c", "\x1f", "\x7f", "\x85"])
+def test_control_characters_make_no_page_unreadable(control: str) -> None:
+    assert markdown(f"<p>a{control * 200}b").replace("\x85", "") == "ab"
+
+
 def test_a_long_page_is_cut_and_says_so() -> None:
     assert tidy("<p>x" * (MAX_ELEMENTS + 1)).cut
     assert tidy("x" * (MAX_TEXT + 1)).cut
