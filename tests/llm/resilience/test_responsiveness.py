@@ -5,8 +5,9 @@ import pytest
 
 from octo_lab.core.stream import Remarked
 from octo_lab.llm.resilience.adaptive import Adaptive
+from octo_lab.llm.resilience.pace import Ceiling, Observer, Pace, Paced
 from octo_lab.llm.resilience.policy import Mode
-from octo_lab.llm.resilience.responsiveness import PROMPT, SLOW, Ceiling, Observer, Responsive
+from octo_lab.llm.resilience.responsiveness import PROMPT, SLOW, Responsive
 from octo_lab.testing.providers import Step
 from tests.llm.resilience.models import REQUEST, VIRTUAL, after, drain, listen, scripted, slots
 
@@ -66,16 +67,15 @@ def answers(*seconds: float) -> list[Step]:
 
 
 async def test_it_hedges_while_answers_are_slow_and_tells_both_times() -> None:
-    changes: list[bool] = []
     made = router(*answers(*[1.0] * 5, *[4.0] * 4, 1.0, 1.0))
-    watched = Responsive(made, clock=anyio.current_time, changed=changes.append)
+    watched = Responsive(made, clock=anyio.current_time)
 
     told, modes = [], []
     for _ in range(11):
         told += (await listen(watched))[1]
         modes.append(made.mode)
     assert modes == ["off"] * 7 + ["hedge"] * 2 + ["off"] * 2
-    assert (told, changes) == ([SLOW, PROMPT], [True, False])
+    assert told == [SLOW, PROMPT]
     assert (watched.name, watched.model, len(watched.metrics())) == ("a", "m", 2)
 
 
@@ -91,3 +91,16 @@ async def test_recovery_restores_the_mode_before() -> None:
     made = router(mode="lane")
     assert (made.escalate(), made.mode, made.escalate()) == (True, "hedge", False)
     assert (made.relax(), made.mode, made.relax()) == (True, "lane", False)
+
+
+async def test_one_model_alone_is_paced_by_how_long_its_answers_take_to_begin() -> None:
+    pace = Pace(least=1.0)
+    alone = Paced(
+        scripted("a", *answers(0.1, *[0.2] * 4, 2.9, *[3.1] * 3, 1.0)), pace, anyio.current_time
+    )
+    told = []
+    for _ in range(10):
+        await listen(alone)
+        told.append(pace.slow)
+    assert told == [False] * 8 + [True, False]
+    assert (alone.name, alone.model) == ("a", "m")
