@@ -313,7 +313,7 @@ def _answering(
     routing = RoutingCommands(models=parts.models)
     undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
     tools = ToolDesk(parts=parts, dialogs=dialogs)
-    queue = QueueCommands(dialogs=dialogs, usual=setup.settings.session.queue_mode)
+    queue = QueueCommands(dialogs=dialogs, usual=lambda: workers.usual)
     compact = CompactCommands(
         dialogs=dialogs, workers=workers, models=parts.models, policy=parts.policy
     )

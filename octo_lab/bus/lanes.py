@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 import anyio
@@ -79,6 +79,14 @@ class Lanes(Generic[K, T]):
         lane.items.clear()
         lane.items.extend(kept)
         return taken
+
+    def rearrange(self, key: K, items: Iterable[T]) -> None:
+        """Let these wait in place of what waits there."""
+        lane = self._lanes.get(key)
+        if lane is not None:
+            kept = list(items)
+            lane.items.clear()
+            lane.items.extend(kept)
 
     def take_all(self, wanted: Callable[[T], bool]) -> list[T]:
         """The same for every key."""

@@ -218,14 +218,17 @@ class SessionSettings(_Part):
     """Turns of history a model sees, whether old ones are summed up when they fill half of the
     window, turns that run at once, messages that may wait.
 
-    ``queue_mode`` is what becomes of a message that comes while a turn runs.
+    ``queue_mode`` is what becomes of a message that comes while a turn runs, ``overflow`` what
+    becomes of one when no more may wait; a turn is slow after ``patience`` seconds.
     """
 
     history: Annotated[int, Field(ge=0)] = 50
     compact: bool = True
     workers: Positive = 10
     queue: Positive = 32
-    queue_mode: Literal["followup", "collect", "steer", "interrupt"] = "followup"
+    queue_mode: Literal["followup", "collect", "steer", "interrupt", "speculative"] = "followup"
+    overflow: Literal["reject", "old", "summarize"] = "reject"
+    patience: Annotated[float, Field(gt=0)] | None = None
 
 
 class GatewaySettings(_Part):

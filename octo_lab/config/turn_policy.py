@@ -109,4 +109,11 @@ def session_limits(settings: Settings) -> SessionLimits:
 
 def work_policy(settings: Settings) -> WorkPolicy:
     session = settings.session
-    return WorkPolicy(queue=session.queue, at_once=session.workers, mode=session.queue_mode)
+    return WorkPolicy(
+        queue=session.queue,
+        at_once=session.workers,
+        mode=session.queue_mode,
+        escalates="queue_mode" not in session.model_fields_set,
+        overflow=session.overflow,
+        patience=session.patience,
+    )

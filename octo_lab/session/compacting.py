@@ -12,9 +12,12 @@ from octo_lab.session.parts import RunningTurn, TurnParts
 async def compacted(parts: TurnParts, turn: RunningTurn) -> Earlier:
     """What the model is told of the past: as it was, or with its older part summed up.
 
-    The turn pays for the summary. Raises StorageError.
+    The turn pays for the summary. While turns run beside each other nothing is summed up. Raises
+    StorageError.
     """
     earlier, policy, window = turn.earlier, parts.policy.compaction, turn.model.window
+    if turn.row.side or any(record.turn.state == "running" for record in earlier.turns):
+        return earlier
     if not policy.due(earlier.turns, window):
         return earlier
     emit = turn.controller.emit

@@ -51,6 +51,8 @@ def model_messages(record: TurnRecord) -> tuple[Message, ...]:
     if last is None or last.role == "assistant":
         return record.messages
     note = f"[This turn ended without an answer: {record.turn.state}.]"
+    if record.turn.state == "running":
+        note = "[This is being answered at the same time.]"
     return (*record.messages, Message(role="assistant", content=note))
 
 

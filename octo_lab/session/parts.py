@@ -18,6 +18,7 @@ from octo_lab.bus.latest import Latest
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage
 from octo_lab.core.turns import TurnSnapshot
+from octo_lab.llm.resilience.pace import Pace
 from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.security.taint import Taint
 from octo_lab.session.approvals import ApprovalDesk
@@ -32,6 +33,8 @@ from octo_lab.storage.turns import TurnRow
 from octo_lab.tools.changes import Changes
 from octo_lab.tools.screen import Screen
 from octo_lab.tools.tool import Tool
+
+PROMPT_SECONDS = 1.0  # who begins to answer within this is not slow
 
 
 class Show(Protocol):
@@ -60,6 +63,7 @@ class TurnParts:
     news: Callable[[], str] = str
     hooks: HookSet | None = None
     usages: SessionUsages = field(default_factory=SessionUsages)
+    pace: Pace = field(default_factory=lambda: Pace(least=PROMPT_SECONDS))
     events: EventBus = field(default_factory=EventBus)
     episodes: Episodes = NO_EPISODES
 

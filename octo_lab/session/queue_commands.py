@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from octo_lab.core.errors import UsageError
@@ -15,6 +16,8 @@ WHAT = {
     "collect": "What is said while a turn runs waits and is answered together, in one turn.",
     "steer": "What is said while a turn runs is read by it before its next step.",
     "interrupt": "What is said while a turn runs stops it and is answered at once.",
+    "speculative": "What is said while a slow turn runs is answered beside it, at the same time,"
+    " from what was said before that turn.",
 }
 
 
@@ -23,7 +26,7 @@ class QueueCommands:
     """A mode chosen here holds for the chat's current dialog; ``usual`` where none was."""
 
     dialogs: Dialogs
-    usual: QueueMode
+    usual: Callable[[], QueueMode]
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -42,7 +45,7 @@ class QueueCommands:
         if wanted and mode is None:
             raise UsageError(f"No such mode: {wanted!r}", hint=f"one of: {', '.join(MODES)}")
         if mode is None:
-            mode = mode_of(await self.dialogs.meant(call.address, call.session), self.usual)
+            mode = mode_of(await self.dialogs.meant(call.address, call.session), self.usual())
         else:
             session = await self.dialogs.meant_or_new(call.address, call.session)
             await self.dialogs.use_queue_mode(session, mode)

@@ -40,6 +40,7 @@ from octo_lab.storage.turns import (
     change_model,
     finish_turn,
     load_turns,
+    told_first,
 )
 from octo_lab.tools.changes import Changes
 
@@ -67,22 +68,29 @@ _BROKEN = _Outcome(
 
 
 async def begin(
-    parts: TurnParts, job: Job, stopper: Stopper, read: Callable[[Job], None] = ignore
+    parts: TurnParts,
+    job: Job,
+    stopper: Stopper,
+    read: Callable[[Job], None] = ignore,
+    beside: RunningTurn | None = None,
 ) -> RunningTurn:
     """Store the question, durable from here on; raises OctoError when it cannot be asked.
 
-    ``read`` is called with each message that the running turn takes in.
+    ``read`` is called with each message that the running turn takes in. What is asked ``beside`` a
+    turn is told what that was told of the past.
     """
     news = parts.news()
     session, texts = await _as_of_now(parts, job)
     _check_turns(parts.usages.limits.turns, session)
     model = await parts.models.choose(job.message.options.model or session.model)
-    new = _new_turn(job, model)
+    new = replace(_new_turn(job, model), beside=beside is not None)
 
-    def store(db: Connection) -> tuple[TurnRow, list[TurnRecord], str]:
+    def store(db: Connection) -> tuple[TurnRow, Sequence[TurnRecord], str]:
         row = begin_turn(db, new, owner=parts.owner)
         if row.parent is None and not job.session.title:
             rename_session(db, job.session.id, first_line(new.prompt, TITLE_LENGTH))
+        if beside is not None:
+            return row, beside.earlier.turns, beside.earlier.summary
         if row.parent is None:
             return row, [], ""
         limit = parts.policy.history + 1
@@ -163,6 +171,7 @@ def _new_turn(job: Job, model: ChosenModel) -> NewTurn:
         message_id=message.id,
         slot=options.slot,
         replace=not options.append,
+        also=job.also,
         model=model.provider.model,
         provider=model.provider.name,
     )
@@ -196,6 +205,7 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     earlier = await compacted(parts, turn)
     texts = {name: turn.screen.mask(text) for name, text in turn.texts.items()}
     asked = turn_input(turn.job.message, tools, earlier, texts)
+    asked = replace(asked, user=told_first(turn.row.remark, asked.user))
     first = turn.model.note if turn.row.parent is None else ""
     idle = parts.policy.unmatched(turn.job.message, parts.tools)
     notes = (turn.news, _left(turn.row.left_behind), *turn.job.message.notices)

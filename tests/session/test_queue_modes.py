@@ -141,7 +141,7 @@ async def test_messages_that_wait_are_answered_together(tmp_path: Path) -> None:
         told = await channel.message(waiting[1])
         alone = await channel.turn(own)
 
-    assert (together.prompt, together.text) == ("b\n\nc", "all")
+    assert (together.prompt, together.text) == ("b\n---\nQueued #1: c", "all")
     assert told.text == "Answered together with the message before it."
     assert (alone.prompt, alone.text) == ("d", "own")
 
@@ -272,7 +272,7 @@ def test_merged_messages_keep_their_order_and_attachments(row: SessionRow) -> No
 
     both = merged(one, [two])
 
-    assert (both.id, both.text) == (one.id, "a\n\nb")
+    assert (both.id, both.text) == (one.id, "a\n[attached to this: a]\n---\nQueued #1: b\n[attached to this: b]")
     assert [item.name for item in both.attachments] == ["a", "b"]
 
 
