@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Collection
 from functools import partial
 from types import ModuleType
@@ -96,13 +97,19 @@ def _inspect(shell: InteractiveShell, path: str) -> tuple[str, Any]:
     if not all(part.isidentifier() for part in (name, *attributes)):
         raise ToolFailed(f"{path!r} is no variable name", hint="use the tool python for code")
     if name not in shell.user_ns:
-        known = ", ".join(list(user_variables(shell))[:30]) or "none"
-        raise ToolFailed(f"No variable is called {name!r}", hint=f"there are: {known}")
+        raise ToolFailed(f"No variable is called {name!r}", hint=_near(name, user_variables(shell)))
     value = shell.user_ns[name]
     for attribute in attributes:
         value = _attribute(value, attribute, path)
     text, media = describe(value)
     return f"{path} ({type(value).__name__}):\n{text}", media
+
+
+def _near(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return (
+        f"did you mean {near[0]!r}?" if near else f"there are: {', '.join([*known][:30]) or 'none'}"
+    )
 
 
 def _attribute(value: object, name: str, path: str) -> object:

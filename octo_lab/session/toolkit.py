@@ -16,6 +16,7 @@ from octo_lab.core.messages import Media
 from octo_lab.core.text import clean, first_line
 from octo_lab.session.model_choice import ModelChoices
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.nearby import naming_near
 from octo_lab.tools.policy import OWNED
 from octo_lab.tools.tool import Tool, ToolContext
 from octo_lab.tools.workspace import decode, files_of, read_bytes, size_words
@@ -114,7 +115,9 @@ class SessionTools:
 
 def _media(ctx: ToolContext, path: str, largest: int) -> Media:
     """The file as it is; raises ToolFailed, ToolDenied for keys that would leave the machine."""
-    data = read_bytes(files_of(ctx), path)
+    files = files_of(ctx)
+    with naming_near(files, path):
+        data = read_bytes(files, path)
     if len(data) > largest:
         raise ToolFailed(f"{path!r} has {size_words(len(data))}, at most {size_words(largest)} go")
     text = decode(data) if ctx.channel not in OWNED else None

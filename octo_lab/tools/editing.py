@@ -10,6 +10,7 @@ from octo_lab.core.text import clean, head_and_tail
 from octo_lab.security.paths import Edited
 from octo_lab.tools.changes import Change
 from octo_lab.tools.diffing.unified import unified_diff
+from octo_lab.tools.nearby import near_hint
 from octo_lab.tools.text_file import TextFile, read_text
 from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import files_of, size_words
@@ -46,10 +47,11 @@ def asked(path: str, *texts: str) -> str:
     return "\n\n".join((one_line(path), *shown))
 
 
-def existing_text(data: bytes | None, path: str) -> TextFile:
+def existing_text(ctx: ToolContext, data: bytes | None, path: str) -> TextFile:
     """The text of a file that must be there; raises ToolFailed."""
     if data is None:
-        raise ToolFailed(f"{path!r} does not exist", hint="make it with write_file")
+        near = near_hint(files_of(ctx), path)
+        raise ToolFailed(f"{path!r} does not exist", hint=near or "make it with write_file")
     text = read_text(data)
     if text is None:
         raise ToolFailed(f"{path!r} is a binary file of {len(data)} bytes")

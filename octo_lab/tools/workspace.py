@@ -31,7 +31,8 @@ def read_bytes(files: Enclosure, path: str) -> bytes:
         data = opened.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise ToolFailed(
-            f"{path!r} has more than {LARGEST // 1_000_000} MB", hint="search in it with grep"
+            f"{path!r} has more than {LARGEST // 1_000_000} MB",
+            hint="look at parts of it in shell, as with head, tail or grep",
         )
     return data
 

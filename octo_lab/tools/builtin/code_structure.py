@@ -15,6 +15,7 @@ from octo_lab.security.paths import Enclosure
 from octo_lab.tools.editing import one_line
 from octo_lab.tools.gitignore import walk_unignored
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.nearby import naming_near
 from octo_lab.tools.outline.languages import BY_ENDING, Language, language_of
 from octo_lab.tools.outline.outline import Definition, outline
 from octo_lab.tools.tool import ToolContext
@@ -61,7 +62,8 @@ def _outline(ctx: ToolContext, path: str) -> str:
     try:
         return _folder(files, path)
     except ToolFailed:
-        data = read_bytes(files, path)
+        with naming_near(files, path):
+            data = read_bytes(files, path)
     if language is None:
         known = " ".join(sorted(BY_ENDING))
         raise ToolFailed(f"{path!r} is of no language that can be outlined", hint=f"known: {known}")

@@ -35,21 +35,21 @@ async def diff_edit(ctx: ToolContext, args: DiffEditArgs) -> str:
 
 def _apply(ctx: ToolContext, args: DiffEditArgs) -> str:
     patch = parse_patch(clean(args.diff))
-    done = edit_file(ctx, args.path, partial(_patched, patch, args.path))
+    done = edit_file(ctx, args.path, partial(_patched, ctx, patch, args.path))
     hunks = "1 hunk" if len(patch.hunks) == 1 else f"{len(patch.hunks)} hunks"
     if done.after is None:
         return f"Deleted {args.path!r}."
     return f"{'Made' if done.before is None else 'Edited'} {args.path!r}: {hunks} applied."
 
 
-def _patched(patch: Patch, path: str, data: bytes | None) -> bytes | None:
+def _patched(ctx: ToolContext, patch: Patch, path: str, data: bytes | None) -> bytes | None:
     if patch.creates:
         if data is not None:
             raise ToolFailed(
                 f"{path!r} exists, and the diff makes it anew", hint="diff against what it is"
             )
         return apply_patch("", patch, path).encode()
-    file = existing_text(data, path)
+    file = existing_text(ctx, data, path)
     text = apply_patch(file.text, patch, path)
     if not patch.deletes:
         return file.with_text(text)

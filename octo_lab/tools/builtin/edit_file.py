@@ -43,7 +43,7 @@ def _edit(ctx: ToolContext, args: EditFileArgs) -> str:
     replaced: list[Replaced] = []
 
     def change(data: bytes | None) -> bytes:
-        file = editing.existing_text(data, args.path)
+        file = editing.existing_text(ctx, data, args.path)
         made = replace_passage(
             file.text,
             args.old_string,

@@ -19,6 +19,7 @@ from octo_lab.tools.editing import one_line
 from octo_lab.tools.gitignore import ALWAYS_SKIPPED, walk_unignored
 from octo_lab.tools.gitpatterns import GitPatterns
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.nearby import naming_near
 from octo_lab.tools.ripgrep import may_match
 from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import files_of, read_bytes, utf8_lines
@@ -100,7 +101,8 @@ def _paths(files: Enclosure, args: GrepArgs) -> Iterator[str]:
             if wanted is None or wanted.ignored(path):
                 yield path
     except ToolFailed:
-        files.open_file(args.path).close()
+        with naming_near(files, args.path):
+            files.open_file(args.path).close()
         yield args.path
 
 

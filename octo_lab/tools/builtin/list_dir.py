@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from octo_lab.security.paths import Entry
 from octo_lab.tools.editing import one_line
 from octo_lab.tools.model_tool import model_tool
+from octo_lab.tools.nearby import naming_near
 from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import files_of, size_words
 
@@ -29,7 +30,9 @@ async def list_dir(ctx: ToolContext, args: ListDirArgs) -> str:
 
 
 def _list(ctx: ToolContext, path: str) -> str:
-    entries = files_of(ctx).list_dir(path)
+    files = files_of(ctx)
+    with naming_near(files, path):
+        entries = files.list_dir(path)
     entries.sort(key=lambda entry: (entry.kind != "folder", entry.name))
     lines = [_line(entry) for entry in entries[:_MOST]]
     if len(entries) > _MOST:

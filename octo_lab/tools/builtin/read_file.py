@@ -8,11 +8,16 @@ import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
 
 from octo_lab.core.errors import ToolFailed
+from octo_lab.core.messages import Media
+from octo_lab.core.pictures import picture_type
+from octo_lab.tools.editing import one_line
 from octo_lab.tools.model_tool import model_tool
-from octo_lab.tools.tool import ToolContext
-from octo_lab.tools.workspace import decode, files_of, read_bytes
+from octo_lab.tools.nearby import naming_near
+from octo_lab.tools.tool import ToolContext, ToolResult
+from octo_lab.tools.workspace import decode, files_of, read_bytes, size_words
 
 _CUT = 100_000
+_PICTURE = 5_000_000
 
 
 class ReadFileArgs(BaseModel):
@@ -23,19 +28,42 @@ class ReadFileArgs(BaseModel):
     end_line: int | None = Field(default=None, ge=1, description="The last line; default: all.")
 
 
-async def read_file(ctx: ToolContext, args: ReadFileArgs) -> str:
+async def read_file(ctx: ToolContext, args: ReadFileArgs) -> ToolResult:
     """Read a text file of the workspace. Each line comes as `NUMBER|text`.
 
-    At most 100 KB are given at once; read on with start_line.
+    At most 100 KB are given at once; read on with start_line. A picture (PNG, JPEG, GIF, WebP)
+    is shown.
     """
     return await anyio.to_thread.run_sync(partial(_read, ctx, args))
 
 
-def _read(ctx: ToolContext, args: ReadFileArgs) -> str:
-    data = read_bytes(files_of(ctx), args.path)
+def _read(ctx: ToolContext, args: ReadFileArgs) -> ToolResult:
+    files = files_of(ctx)
+    with naming_near(files, args.path):
+        data = read_bytes(files, args.path)
+    if mime := picture_type(data):
+        return _picture(args.path, mime, data)
+    return ToolResult(text=_text(args, data))
+
+
+def _picture(path: str, mime: str, data: bytes) -> ToolResult:
+    if len(data) > _PICTURE:
+        raise ToolFailed(
+            f"{path!r} is a picture of {size_words(len(data))}, at most {size_words(_PICTURE)} go",
+            hint="make it smaller first",
+        )
+    name = one_line(path.rpartition("/")[2])
+    text = f"{one_line(path)} is a picture: {mime}, {size_words(len(data))}."
+    return ToolResult(text=text, media=(Media(mime=mime, data=data, name=name),))
+
+
+def _text(args: ReadFileArgs, data: bytes) -> str:
     text = decode(data)
     if text is None:
-        raise ToolFailed(f"{args.path!r} is a binary file of {len(data)} bytes")
+        raise ToolFailed(
+            f"{args.path!r} is a binary file of {len(data)} bytes",
+            hint="a program that knows its format can read it, in shell or python",
+        )
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()

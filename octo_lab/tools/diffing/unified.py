@@ -25,6 +25,8 @@ def unified_diff(path: str, before: str | None, after: str | None) -> str:
         "--- /dev/null" if before is None else f"--- a/{path}",
         "+++ /dev/null" if after is None else f"+++ b/{path}",
     ]
+    if not (old or new):
+        return "\n".join(head) + "\n"
     hunks = [line for group in _groups(old, new) for line in _hunk(group, old, new)]
     return "\n".join([*head, *hunks]) + "\n"
 

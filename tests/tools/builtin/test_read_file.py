@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from octo_lab.core.errors import ToolFailed
+from octo_lab.core.messages import Media
 from octo_lab.tools.builtin.read_file import TOOL
-from octo_lab.tools.tool import ToolContext
+from octo_lab.tools.tool import ToolContext, ToolResult
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +28,11 @@ Use = Callable[..., Awaitable[str]]
         ("\ufeffbom\n".encode(), "1|bom"),
         ("ž\n".encode("utf-16"), "1|ž"),
         (b"caf\xe9\n", "1|café"),
-        (b"\x89PNG\0\0", "failed: 'f' is a binary file of 6 bytes"),
+        (
+            b"\x89PNG\0\0",
+            "failed: 'f' is a binary file of 6 bytes "
+            "(a program that knows its format can read it, in shell or python)",
+        ),
     ],
 )
 async def test_lines_come_with_their_numbers(
@@ -88,7 +93,9 @@ async def test_one_endless_line_is_cut(use: Use, tmp_path: Path) -> None:
 async def test_a_file_above_10_mb_is_refused(use: Use, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"x" * 10_000_001)
 
-    assert await use(TOOL, path="f") == ("failed: 'f' has more than 10 MB (search in it with grep)")
+    assert await use(TOOL, path="f") == (
+        "failed: 'f' has more than 10 MB (look at parts of it in shell, as with head, tail or grep)"
+    )
 
 
 @pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "link", "out/secret", "pipe", "."])
@@ -120,3 +127,24 @@ async def test_octo_labs_own_folders_stay_private(
 
     with pytest.raises(ToolFailed, match="private to octo_lab"):
         await TOOL.run(guarded, TOOL.parse({"path": name}))
+
+
+async def test_a_picture_is_shown(ctx: ToolContext, tmp_path: Path) -> None:
+    data = b"\x89PNG\r\n\x1a\n" + bytes(100)
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "plots" / "a.png").write_bytes(data)
+
+    shown = await TOOL.run(ctx, TOOL.parse({"path": "plots/a.png"}))
+
+    assert shown == ToolResult(
+        text="plots/a.png is a picture: image/png, 108 bytes.",
+        media=(Media(mime="image/png", data=data, name="a.png"),),
+    )
+
+
+async def test_a_picture_too_large_for_a_model_is_not_sent(use: Use, tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"\xff\xd8\xff" + bytes(5_000_000))
+
+    assert await use(TOOL, path="a.jpg") == (
+        "failed: 'a.jpg' is a picture of 5.0 MB, at most 5.0 MB go (make it smaller first)"
+    )
