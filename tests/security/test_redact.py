@@ -20,9 +20,9 @@ LETTERS = "abcdefghij0123456789ABCDEFGHIJ0123456789"
         (f"key sk-proj-{LETTERS}.", "key sk-p***."),
         ("AKIA" + "A1" * 8, "AKIA***"),
         (f"ghp_{LETTERS}", "ghp_***"),
-        (f"github_pat_{LETTERS}", "gith***"),
-        (f"glpat-{LETTERS}", "glpa***"),
-        (f"xoxb-{LETTERS}", "xoxb***"),
+        (f"github_pat_{LETTERS}", "github_pat_***"),
+        (f"glpat-{LETTERS}", "glpat-***"),
+        (f"xoxb-{LETTERS}", "xoxb-***"),
         ("AIza" + "a1_-b" * 7, "AIza***"),
         (f"hf_{LETTERS}", "hf_a***"),
         (f"Authorization: Bearer {LETTERS}", "Authorization: Bearer ***"),
@@ -30,7 +30,7 @@ LETTERS = "abcdefghij0123456789ABCDEFGHIJ0123456789"
         ("PASSWORD=hunter2hunter2 next", "PASSWORD=*** next"),
         ("https://me:pa55@host/x", "https://me:***@host/x"),
         ("eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "eyJh***"),
-        ("bot12 110201543:" + "A" * 35, "bot12 1102***"),
+        ("bot12 110201543:" + "A" * 35, "bot12 110201543:***"),
     ],
 )
 def test_what_looks_like_a_key_is_masked(text: str, masked: str) -> None:

@@ -1,0 +1,80 @@
+"""Finds secrets that are known, in the spellings in which they turn up."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from urllib.parse import quote, quote_plus
+
+_SHORTEST = 6
+_TOLD = 4  # characters by which a secret is told from other text
+
+
+class Known:
+    """The given secrets in all their spellings; one too short to tell from words is left out."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        forms = {form for s in secrets if len(s) >= _SHORTEST for form in spellings(s)}
+        longest_first = sorted(forms, key=len, reverse=True)
+        self._sorted = sorted(forms)
+        self._whole = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+        self._first = re.compile(_any_of(form[0] for form in forms))
+        self.longest = len(longest_first[0]) if forms else 0
+        self.trigger = "|".join(_begins(first, forms) for first in {form[0] for form in forms})
+        """Found wherever one begins, be it at the end of the text by its first character."""
+
+    def __contains__(self, text: str) -> bool:
+        return self._whole is not None and self._whole.search(text) is not None
+
+    def scan(self, text: str, at: int, *, final: bool) -> tuple[list[tuple[int, int]], int]:
+        """The parts of ``text`` to hide from ``at`` on, and, unless it is ``final``, where one
+        begins that more text may complete; else -1.
+        """
+        ranges: list[tuple[int, int]] = []
+        while self._whole is not None:
+            begun = -1 if final else self._begun(text, at)
+            match = self._whole.search(text, at)
+            if match is None or 0 <= begun <= match.start():
+                return ranges, begun
+            ranges.append(match.span())
+            at = match.end()
+        return ranges, -1
+
+    def _begun(self, text: str, at: int) -> int:
+        """Where the end of the text is the beginning of a secret."""
+        for first in self._first.finditer(text, max(at, len(text) - self.longest + 1)):
+            if self._goes_on(text[first.start() :]):
+                return first.start()
+        return -1
+
+    def _goes_on(self, tail: str) -> bool:
+        place = bisect_left(self._sorted, tail)
+        if place < len(self._sorted) and self._sorted[place] == tail:
+            place += 1
+        return place < len(self._sorted) and self._sorted[place].startswith(tail)
+
+
+def spellings(secret: str) -> set[str]:
+    """As it is, in JSON, in an address, in hexadecimal, in base64."""
+    escaped = json.dumps(secret)[1:-1]
+    data = secret.encode(errors="replace")
+    encoded = {
+        code(data).decode().rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)
+    }
+    return {secret, escaped, quote(secret, safe=""), quote_plus(secret), data.hex(), *encoded}
+
+
+def _begins(first: str, forms: Iterable[str]) -> str:
+    """A pattern for how those that start with a character begin, or the end of the text does."""
+    rests = {form[1:_TOLD] for form in forms if form[0] == first}
+    ends = {rf"{re.escape(rest[:n])}\Z" for rest in rests for n in range(len(rest))}
+    return f"{re.escape(first)}(?:{'|'.join([*map(re.escape, rests), *ends])})"
+
+
+def _any_of(characters: Iterable[str]) -> str:
+    """A pattern for one of them, of none when there are none."""
+    found = "".join(map(re.escape, sorted(set(characters))))
+    return f"[{found}]" if found else r"(?!)"

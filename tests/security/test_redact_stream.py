@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octo_lab.security.redact import Redactor
+
+LETTERS = "abcdefghij0123456789ABCDEFGHIJ0123456789"
+KNOWN = ("hunter2hunter2", "hunter2hunter2-and-more", 'pa"ss/word é', "abcabcabd")
+PIECES = st.sampled_from(
+    [
+        *KNOWN,
+        "hunter2",
+        "abcabc",
+        "aHVudGVyMmh1bnRlcjI",
+        'pa\\"ss/word \\u00e9',
+        "sk-",
+        "sk-ant-a1",
+        "gh",
+        "p_",
+        "github_pat_",
+        "xoxb-",
+        "AKIA",
+        "AIza",
+        "eyJ",
+        "hf_",
+        "a1",
+        ".",
+        "-",
+        "Bear",
+        "er",
+        " ",
+        "pass",
+        "word",
+        "secret",
+        "_access_key",
+        "=",
+        ": ",
+        '"',
+        "'",
+        "://",
+        "me:",
+        "@",
+        "API_",
+        "KEY=",
+        "***",
+        "x" * 20,
+        "7" * 9,
+        ":",
+        "-----BEGIN PRIVATE",
+        " KEY-----",
+        "-----END",
+        "\n",
+        "$",
+        "(",
+        "settings.value",
+        "é",
+    ]
+)
+TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=14).map("".join)
+MASKS = (Redactor(KNOWN), Redactor(KNOWN, shapes=False), Redactor())
+
+
+def streamed(mask: Redactor, pieces: list[str]) -> str:
+    stream = mask.stream()
+    return "".join([*(stream.feed(piece) for piece in pieces), stream.end()])
+
+
+@pytest.mark.parametrize("mask", MASKS, ids=["all", "known", "shapes"])
+@given(TEXTS, st.lists(st.integers(0, 200), max_size=8))
+def test_a_text_in_pieces_is_masked_as_the_whole(
+    mask: Redactor, text: str, places: list[int]
+) -> None:
+    cuts = [0, *sorted(min(place, len(text)) for place in places), len(text)]
+    pieces = [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+
+    assert streamed(mask, pieces) == mask(text)
+    assert streamed(mask, list(text)) == mask(text)
