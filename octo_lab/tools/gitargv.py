@@ -24,6 +24,7 @@ _ALWAYS = (
     "commit.gpgSign=false",
     "protocol.allow=never",
     "submodule.recurse=false",
+    "status.submoduleSummary=false",
     "safe.directory=*",
 )
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty")
@@ -54,6 +55,16 @@ def git_argv(
     start = ("git", "--no-pager", "--literal-pathspecs", *options)
     quiet = ("--no-optional-locks",) if looks else ()
     return (*start, *quiet, *_ACTIONS[action](words))
+
+
+def must_be_repository(action: str, words: Words) -> bool:
+    """Outside of any repository git would compare two paths wherever they lead."""
+    return action == "diff" and len(words.paths) == 2
+
+
+def find_repository() -> tuple[str, ...]:
+    """The command that fails outside of a repository."""
+    return ("git", "-c", "safe.directory=*", "rev-parse")
 
 
 def list_filters() -> tuple[str, ...]:

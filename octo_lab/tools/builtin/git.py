@@ -13,7 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from octo_lab.core.errors import ToolFailed
 from octo_lab.core.text import clean, first_line
 from octo_lab.tools.exec_env import Executed, Execution
-from octo_lab.tools.gitargv import git_argv, list_filters, read_filters
+from octo_lab.tools.gitargv import (
+    find_repository,
+    git_argv,
+    list_filters,
+    must_be_repository,
+    read_filters,
+)
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.tool import Tool, ToolContext
@@ -52,9 +58,11 @@ async def git(powers: Powers, ctx: ToolContext, args: GitArgs) -> str:
     was not committed), commit, branch (makes one) and switch ask the person first.
     """
     paths = await anyio.to_thread.run_sync(partial(_names, ctx, args.paths))
-    looks = args.action in LOOKS
+    looks, words = args.action in LOOKS, _Words(args, paths)
     filters = read_filters(await _run(powers, list_filters(), usual=(0, 1)))
-    argv = git_argv(args.action, _Words(args, paths), looks=looks, filters=filters)
+    if must_be_repository(args.action, words):
+        await _run(powers, find_repository())
+    argv = git_argv(args.action, words, looks=looks, filters=filters)
     if not looks:
         ctx.changes.unseen(_detail(args))
     stdin = clean(args.message).encode() if args.action == "commit" else b""
@@ -104,7 +112,8 @@ async def _run(
     stdin: bytes = b"",
     usual: Sequence[int] = (0,),
 ) -> bytes:
-    environ = {name: powers.environ[name] for name in _NAMES if name in powers.environ}
+    names = {name: powers.environ[name] for name in _NAMES if name in powers.environ}
+    environ = {**names, "GIT_NO_LAZY_FETCH": "1"}  # from a program that the repository names
     done = await powers.exec.exec(
         Execution(argv=argv, stdin=stdin, timeout=_SECONDS, output=_OUTPUT, environ=environ)
     )

@@ -34,6 +34,12 @@ class Case:
     def ask(self, why: str) -> Verdict:
         return Verdict("ask", f"{self.shown()} {why}")
 
+    def as_script(self, why: str) -> Verdict:
+        """A program given on the line is judged as a script of the workspace is: inside walls that
+        hold it can do nothing that such a script could not, without walls it is asked about.
+        """
+        return HARMLESS if self.place.walls else self.ask(why)
+
     def deny(self, why: str) -> Verdict:
         return Verdict("deny", f"{self.shown()} {why}")
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from octo_lab.security.private_names import PrivateNames
 from octo_lab.tools.command_policy.case import HARMLESS, Case, Rule
 from octo_lab.tools.command_policy.options import read_options
-from octo_lab.tools.command_policy.place import Spot
-from octo_lab.tools.command_policy.syntax import HOME, Redirect, Word
+from octo_lab.tools.command_policy.place import Spot, may_be_own
+from octo_lab.tools.command_policy.syntax import HOME, UNKNOWN, Redirect, Word
 from octo_lab.tools.verdict import Verdict, strictest
 
 _WORDS: dict[Spot, str] = {
@@ -27,6 +27,14 @@ _LOST: frozenset[Spot] = frozenset({"root", "home", "above", "system", "device"}
 _FINE: frozenset[Spot] = frozenset({"inside", "temporary"})
 _SEALED: frozenset[Spot] = frozenset({"root", "system", "device"})
 _ELSEWHERE: frozenset[Spot] = frozenset({"home", "above", "root", "outside", "unknown"})
+_DEEP = {
+    **dict.fromkeys(
+        ("grep", "egrep", "fgrep"),
+        ("r", "R", "d", "recursive", "dereference-recursive", "directories"),
+    ),
+    "rg": ("u", ".", "hidden", "unrestricted"),
+    "diff": ("r", "recursive"),
+}
 _MODE = re.compile(r"[0-7]{4,}|[ugoa]*\+[rwxXt]*s[rwxXst]*")
 
 
@@ -62,10 +70,21 @@ def shown_to_all(case: Case) -> Verdict:
     return strictest((_read(case, word) for word in words), HARMLESS)
 
 
+def walks(case: Case) -> Verdict:
+    """A program that reads the whole workspace reads what is hidden there, too."""
+    options = read_options(case.args)
+    if case.name not in _DEEP or not options.has(*_DEEP[case.name]):
+        return HARMLESS
+    here = len(options.operands) < 2 or any(case.spot(x) == "workspace" for x in options.operands)
+    return case.ask("reads octo_lab's own folder, too, without a sandbox") if here else HARMLESS
+
+
 def _read(case: Case, word: Word) -> Verdict:
     text = word.text.replace(HOME, case.place.home)
     if named := PrivateNames().in_text(text):
         return case.ask(f"reads {named!r} without a sandbox")
+    if may_be_own(word, case.place):
+        return case.ask("names octo_lab's own folder, without a sandbox")
     where = case.spot(word)
     proc = text.startswith("/proc") or "/proc/" in text
     if proc or (where in _ELSEWHERE and ("/" in text or where != "outside")):
@@ -208,7 +227,7 @@ def _end(args: tuple[Word, ...], at: int) -> int:
 
 
 def _run_on(case: Case, at: int, end: int, root: Word) -> Verdict:
-    below = root.text.rstrip("/") + "/*"
+    below = root.text.rstrip("/") + "/*" if case.place.walls else UNKNOWN  # hidden files, too
     words = [
         Word(word.text.replace("{}", below), word.bare, word.globs or "{}" in word.text)
         for word in case.args[at + 1 : end]

@@ -20,10 +20,6 @@ _RUNS = names(
     "upload-archive http-backend shell gui citool maintenance hook web--browse"
 )
 _FREE = names("add commit status blame log show diff rev-parse describe grep")
-_LOOKING = names(
-    "status log show diff blame rev-parse describe grep shortlog ls-files ls-tree cat-file "
-    "merge-base rev-list name-rev whatchanged var count-objects"
-)
 _RUNNING = ("upload-pack", "receive-pack", "exec", "open-files-in-pager", "extcmd", "config",
             "config-env", "template", "exec-path", "textconv", "ext-diff")  # fmt: skip
 _LOSING: dict[str, tuple[tuple[str, ...], str]] = {
@@ -56,8 +52,9 @@ def _git(case: Case) -> Verdict:
         verdict = verdict.or_worse(_ahead(case, word, args))
     if not args:
         return verdict
-    if not case.place.walls and args[0].text not in _LOOKING:
-        verdict = verdict.or_worse(case.ask("runs without a sandbox"))
+    if not case.place.walls:
+        why = "runs what the repository's own settings name, without a sandbox"
+        verdict = verdict.or_worse(case.ask(why))
     if args[0].literal is None:
         return case.ask("names a git command that is known only when it runs")
     return verdict.or_worse(_command(case, args[0].text, args[1:]))

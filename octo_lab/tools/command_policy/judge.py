@@ -76,13 +76,14 @@ class _Judge:
         first, *args = words
         if UNKNOWN in first.text or (first.globs and first.text != "["):
             return Verdict("ask", f"{shown(words)} names a program that is known only when it runs")
-        name = first.text.rpartition("/")[2].lower()
+        typed = first.text.rpartition("/")[2].lower()
+        name = _known(typed)
         case = self._case(simple, name, args)
-        if name in simple.inside:
+        if typed in simple.inside:
             return _itself(case)
         if name == "":
             return case.ask("names no program")
-        rule = _RULES.get(name) or shells.interpreter(name) or _RULES.get(name.split(".")[0])
+        rule = _RULES.get(name) or shells.interpreter(name)
         if rule is None:
             return self._unknown(case).or_worse(self._carried(case))
         verdict = strictest(map(rule, self._readings(simple, name, args)), rule(case))
@@ -101,9 +102,10 @@ class _Judge:
     def _unknown(self, case: Case) -> Verdict:
         if self._place.walls:
             return HARMLESS
-        if only_looks(case.name):
-            return files.shown_to_all(case) if shows_files(case.name) else HARMLESS
-        return case.ask("runs without a sandbox")
+        if not only_looks(case.name):
+            return case.ask("runs without a sandbox")
+        shown_to_all = shows_files(case.name)
+        return files.walks(case).or_worse(files.shown_to_all(case)) if shown_to_all else HARMLESS
 
     def _carried(self, case: Case) -> Verdict:
         """A program that nobody knows may run the words behind it."""
@@ -147,6 +149,12 @@ class _Judge:
         known = name != "popd" and target.text != "-" and (args or name == "cd")
         folder = resolved(target, self._place) if known else None
         self._place = replace(self._place, folder=folder)
+
+
+def _known(name: str) -> str:
+    """``mkfs.ext4`` is a ``mkfs``; its rule knows it by that name."""
+    short = name.partition(".")[0]
+    return short if name not in _RULES and short in _RULES else name
 
 
 def _itself(case: Case) -> Verdict:

@@ -104,13 +104,13 @@ def _install(case: Case) -> Verdict:
 def _sed(case: Case) -> Verdict:
     options = read_options(case.args, valued=("e", "f", "l", "expression", "file"))
     if options.has("f", "file"):
-        return case.ask("runs a script of sed")
+        return case.as_script("runs a script of sed")
     given = [options.values[name] for name in ("e", "expression") if name in options.values]
     scripts = given or options.operands[:1]
     files = options.operands if given else options.operands[1:]
     start = HARMLESS
     if not all(_plain_sed(word) for word in scripts):
-        start = case.ask("runs a script of sed that may do more than print")
+        start = case.as_script("runs a script of sed that may do more than print")
     if any(word.text.startswith(("-", "--in-place")) and "/" in word.text and "i" in word.text
            for word in case.args if word not in scripts):  # fmt: skip
         start = case.ask("keeps copies elsewhere")
@@ -129,11 +129,11 @@ def _plain_sed(word: Word) -> bool:
 def _awk(case: Case) -> Verdict:
     options = read_options(case.args, valued=("v", "F", "f", "i", "l", "e", "E", "file"), stop=True)
     if options.has("f", "i", "l", "e", "E", "file", "exec", "include", "load", "source"):
-        return case.ask("runs a script of awk")
+        return case.as_script("runs a script of awk")
     script = options.operands[0].text if options.operands else ""
     writes = ">" in script.partition("{")[2]
     if "\0" in script or writes or _AWK.search(script):
-        return case.ask("runs a program that may do more than print")
+        return case.as_script("runs a program that may do more than print")
     return HARMLESS
 
 

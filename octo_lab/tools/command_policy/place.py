@@ -24,6 +24,7 @@ _DEEP = names("bin boot etc lib lib32 lib64 proc sbin sys usr System")
 _HARMLESS = names("null zero full random urandom stdin stdout stderr tty fd")
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
 _GUARDED = frozenset({".git", ".octo"})
+_OWN = re.compile(r"\.octo(?![\w-])")
 _NOTES = frozenset({"agents.md", "claude.md"})  # the agent's own orders, at the workspace's top
 _SUFFIXES = re.compile(r"(?:[^/{\0]+/)*[^/{\0]*\w[^/{\0]*\{(?:[\w,-]|\.(?=\w))*\}")
 _GLOB = re.compile(r"[*?\[]")
@@ -53,6 +54,13 @@ def spot(word: Word, place: Place) -> Spot:
     if word.globs and (found := _GLOB.search(text)):
         return _pattern(text, found.start(), place)
     return _of(text, place)
+
+
+def may_be_own(word: Word, place: Place) -> bool:
+    """Whether ``word``, as a path or as part of an option, may lead into octo_lab's own folder."""
+    text = f"{place.folder or ''}/{word.text}".casefold()
+    dotted = (part for part in text.split("/") if part.startswith(".") and word.globs)
+    return bool(_OWN.search(text)) or any(fnmatchcase(".octo", part) for part in dotted)
 
 
 def resolved(word: Word, place: Place) -> str | None:

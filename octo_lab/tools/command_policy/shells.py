@@ -12,7 +12,7 @@ from octo_lab.tools.command_policy.syntax import UNKNOWN, Simple, Word
 from octo_lab.tools.verdict import Verdict
 
 _STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
-_CODE = {
+INTERPRETERS = {
     "python": ("c",),
     "perl": ("e", "E"),
     "ruby": ("e",),
@@ -32,6 +32,7 @@ _CODE = {
     "powershell": ("c", "Command", "EncodedCommand"),
     "gdb": ("ex", "eval-command"),
 }
+"""By which options each takes a program, or a part of one, on the line."""
 _LOOKS = frozenset({"version", "help", "V", "h"})
 _TELLS = names("node perl ruby php deno bun lua")  # with -v they tell their version
 _OWN: frozenset[Spot] = frozenset({"inside", "temporary"})
@@ -107,18 +108,18 @@ def _echoed(words: Sequence[Word]) -> str:
 def _interpreter(case: Case) -> Verdict:
     name = _known(case.name)
     options = read_options(case.args, stop=True)
-    code = _CODE[name]
+    code = INTERPRETERS[name]
     if options.has(*code) or (
         code and any(x in code for x in (w.text.lstrip("-") for w in case.args))
     ):
-        return case.ask("runs a program that is written on the line")
+        return case.as_script("runs a program that is written on the line")
     looks = options.has(*_LOOKS) or (name in _TELLS and options.short == {"v"})
     if looks and not options.operands:
         return HARMLESS
     if name == "python" and options.has("m"):
         return _module(case)
     if not options.operands or options.operands[0].text in _STDIN:
-        return case.ask("takes its program from elsewhere")
+        return case.as_script("takes its program from elsewhere")
     return _script(case, options.operands[0])
 
 
@@ -144,12 +145,12 @@ def _sourced(case: Case) -> Verdict:
 
 def _family(name: str) -> str:
     """``python3.11`` is a ``python``."""
-    return name.rstrip("0123456789.") if name not in _CODE else name
+    return name.rstrip("0123456789.") if name not in INTERPRETERS else name
 
 
 def interpreter(name: str) -> Rule | None:
     """The rule for an interpreter of any version, None where ``name`` is none."""
-    return _interpreter if _known(name) in _CODE else None
+    return _interpreter if _known(name) in INTERPRETERS else None
 
 
 def _known(name: str) -> str:

@@ -142,6 +142,16 @@ async def test_a_folder_without_a_repository_says_so(ctx: ToolContext, tmp_path:
         await tool.run(ctx, tool.parse({"action": "status"}))
 
 
+async def test_no_files_are_compared_outside_of_a_repository(
+    ctx: ToolContext, tmp_path: Path
+) -> None:
+    (tmp_path / "out").symlink_to("/etc")
+    (tmp_path / "b").write_text("x\n")
+    tool = tool_at(tmp_path)
+    with pytest.raises(ToolFailed, match="not a git repository"):
+        await tool.run(ctx, tool.parse({"action": "diff", "paths": ["out/passwd", "b"]}))
+
+
 async def test_only_what_changes_something_is_asked_about(tmp_path: Path) -> None:
     tool = tool_at(tmp_path)
     assert tool.judge is not None
@@ -180,17 +190,31 @@ def _booby_trap(folder: Path) -> None:
         "core.sshCommand",
         "core.editor",
         "core.askPass",
+        "core.gitProxy",
+        "merge.x.driver",
+        "trailer.x.command",
+        "remote.origin.uploadpack",
+        "diff.tool",
+        "difftool.x.cmd",
+        "submodule.x.update",
+        "credential.helper",
         "alias.status",
     ):
         value = f"!{trap}" if name.startswith("alias") else str(trap)
         run(folder, "git", "config", name, value)
-    for name in ("log.showSignature", "commit.gpgSign"):
+    for name in ("log.showSignature", "commit.gpgSign", "status.submoduleSummary"):
         run(folder, "git", "config", name, "true")
+    for name, value in (("promisor", "true"), ("url", str(folder))):
+        run(folder, "git", "config", f"remote.origin.{name}", value)
+    (folder / "more.cfg").write_text(f'[filter "inc"]\n\tclean = {trap}\n')
+    run(folder, "git", "config", "include.path", "../more.cfg")
     run(folder, "git", "config", "core.hooksPath", str(folder / "hooks"))
     (folder / "hooks").mkdir()
     for hook in ("post-index-change", "fsmonitor-watchman", "reference-transaction"):
         (folder / "hooks" / hook).symlink_to(trap)
-    (folder / ".gitattributes").write_text("*.txt diff=x filter=x\nnew.txt filter=a.b\n")
+    (folder / ".gitattributes").write_text(
+        "*.txt diff=x filter=x\nnew.txt filter=a.b\nb.txt filter=inc\n"
+    )
 
 
 async def test_a_hostile_repository_runs_nothing_when_it_is_looked_at(

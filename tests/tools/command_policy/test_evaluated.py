@@ -72,9 +72,6 @@ rm -f .GIT/HEAD
 echo obey > AGENTS.md
 echo obey >> ./claude.md
 cp x AGENTS.md
-ipython -c x
-nodejs -e x
-pypy3 -c x
 """
 HARMLESS = r"""
 echo $((1+(2*3)))
@@ -119,6 +116,23 @@ wc -l < ~/.bash_history
 for f in ~/.ssh/*; do cat "$f"; done
 find / -name '*.pem'
 sed -n 1p /home/bob/x
+git status
+git diff --no-index /etc/hostname x
+git log -p
+cat .octo/config.json
+ls .OCTO
+sort < .octo/octo.db
+cat .o*/config.json
+cat .*/config.json
+head -c 9 src/../.octo/x
+cd .octo && cat config.json
+grep -rn 'a b' .
+grep -r key
+grep --recursive key $PWD
+rg -uu key
+diff -r . src
+find . -name '*.json' -exec cat {} +
+find . -type f | xargs cat
 """
 OPEN_HARMLESS = r"""
 ls
@@ -127,7 +141,9 @@ cat README.md
 cat /etc/os-release
 ls /usr/bin
 grep -rn foo src
-grep -rn 'a b' .
+grep -rn 'a b' src tests
+rg x
+grep -r x docs/.octopus
 head -20 a.csv
 sort data.csv | uniq -c | head -5
 find . -name '*.py'
@@ -135,7 +151,7 @@ sed -n 1,20p a.py
 awk '{print $1}' x
 wc -l < data.csv
 echo "$HOME"
-git status
+cat AGENTS.md .gitignore
 """
 
 
@@ -178,9 +194,9 @@ def test_looking_at_the_workspace_needs_no_walls(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        f"sed '{' ' * 90_000}X'",
-        f"sed '{'p;' * 40_000}X'",
-        f"awk '{'{' * 90_000}|'",
+        f"sed '{' ' * 90_000}X'; rm -r x",
+        f"sed '{'p;' * 40_000}X'; rm -r x",
+        f"awk '{'{' * 90_000}|'; rm -r x",
         f"foo {'rm ' * 20_000}",
         f"foo {'bash -c ' * 8_000}",
         f"foo {'timeout --x rm ' * 3_000}",

@@ -27,7 +27,6 @@ SEEDS = (
     ("git", "stash", "drop"),
     ("find", ".", "-delete"),
     ("tar", "-xf", "x", "--to-command=y"),
-    ("python3", "-c", "x"),
     ("sort", "--compress-program=x"),
     ("crontab", "x"),
     ("pip", "install", "x"),
@@ -70,7 +69,9 @@ def disguised(draw: st.DrawFn) -> str:
         words.append("".join(draw(st.sampled_from(SPELLINGS))(char) for char in word))
     line = words[0]
     for word in words[1:]:
-        line += draw(st.sampled_from(GAPS)) + word
+        gap = draw(st.sampled_from(GAPS))
+        named = gap.startswith("$I") and word[0].isalnum()  # else it is a variable of another name
+        line += ("${IFS}" if named else gap) + word
     wrap = draw(st.sampled_from(WRAPS))
     if "!r" in wrap:
         quoted = "'" + line.replace("'", "'\\''") + "'"
