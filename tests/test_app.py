@@ -11,6 +11,7 @@ import pytest
 from octo_lab.app import open_app, setup_from
 from octo_lab.bus.ports import Door
 from octo_lab.config.settings import Settings
+from octo_lab.config.trust import VARIABLE
 from octo_lab.core.errors import ConfigError, Rejected, StorageError, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import AskOptions, GetHistory, GetSessions, GetStatus, InboundMessage
@@ -147,7 +148,7 @@ def test_a_setup_is_read_from_the_files_around_a_folder(tmp_path: Path) -> None:
     (tmp_path / ".octo" / "config.json").write_text(json.dumps({"model": "openai/x"}))
     (tmp_path / "deep" / "er").mkdir(parents=True)
 
-    setup = setup_from(start=tmp_path / "deep" / "er", environ={"A": "1"})
+    setup = setup_from(start=tmp_path / "deep" / "er", environ={"A": "1", VARIABLE: "1"})
 
     assert setup.settings == Settings(model="openai/x")
     assert (setup.workspace, setup.data_folder) == (tmp_path, tmp_path / ".octo")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 import anyio.to_thread
 
+from octo_lab.cli.boundary import say_error
 from octo_lab.cli.conversation import Conversation
 from octo_lab.config.place import Place, find_place
 from octo_lab.config.process import process_environ, process_folder
@@ -19,6 +21,19 @@ from octo_lab.gateway.find import find_gateway
 def place_around(workspace: Path | None) -> Place:
     """The place of ``workspace``, else of the shell's folder; raises ConfigError."""
     return find_place(workspace or process_folder(), process_environ())
+
+
+def warned(place: Place) -> Place:
+    """The place, once what of its settings is left out was said on stderr."""
+    if place.warning:
+        _warn(place.warning)
+    return replace(place, warning="")
+
+
+@cache
+def _warn(warning: str) -> None:
+    """Once, however often a command looks around."""
+    say_error(warning)
 
 
 def conversation_in(place: Place, chat_id: str) -> AbstractAsyncContextManager[Conversation]:

@@ -8,8 +8,9 @@ import traceback
 from pathlib import Path
 
 from octo_lab.cli.outcome import Outcome
-from octo_lab.config.paths import data_folder, find_workspace
+from octo_lab.config.paths import data_folder, find_workspace, user_folder
 from octo_lab.config.process import process_environ, process_folder
+from octo_lab.config.trust import trust_of
 from octo_lab.core.errors import ConfigError
 from octo_lab.core.text import first_line
 from octo_lab.security.logs import LOG_FILE, PrivateFile, Redacting
@@ -31,9 +32,14 @@ def crashed(exc: BaseException, workspace: Path | None) -> Outcome:
     return Outcome(code=INTERNAL, error=f"{what}; {where}")
 
 
+def _folder(workspace: Path, environ: dict[str, str]) -> Path:
+    known = trust_of(user_folder(), workspace, environ, {}).known
+    return data_folder(workspace, environ, known=known)
+
+
 def _logged(exc: BaseException, workspace: Path | None, environ: dict[str, str]) -> Path | None:
     try:
-        folder = data_folder(find_workspace(workspace or process_folder(), environ), environ)
+        folder = _folder(find_workspace(workspace or process_folder(), environ), environ)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = PrivateFile(folder / LOG_FILE)
     except (OSError, ConfigError):

@@ -116,6 +116,15 @@ def _data_folder(workspace: Path | None) -> Finding:
     return Finding(name="data folder", state="ok", detail=str(folder))
 
 
+def _trust(workspace: Path | None) -> Finding:
+    asked = place_around(workspace).asked
+    if asked.trust.trouble or asked.left_out:
+        detail = asked.warning or asked.trust.trouble
+        return Finding(name="trust", state="warning", detail=detail)
+    detail = "you trust this workspace" if asked.demands else "nothing here needs your trust"
+    return Finding(name="trust", state="ok", detail=detail)
+
+
 def _sandbox(workspace: Path | None) -> Finding:
     place = place_around(workspace)
     choice = choose(sandbox_policy(place.settings.sandbox, place.workspace))
@@ -179,6 +188,7 @@ _CHECKS: dict[str, Callable[[Path | None], Finding]] = {
     "packages": _packages,
     "kernel": _kernel,
     "data folder": _data_folder,
+    "trust": _trust,
     "sandbox": _sandbox,
     "browser": _browser,
     "gateway": _gateway,

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from octo_lab.cli.connect import warned
 from octo_lab.gateway.headless import run_notebook
 from octo_lab.gateway.run import make_plan
 from octo_lab.web.endpoint import Endpoint
@@ -45,6 +46,7 @@ def run_gateway_command(options: GatewayOptions) -> None:
         run_for=options.run_for,
         log_level=options.log_level,
     )
+    warned(plan.place)
     output = options.output or plan.place.data_folder / "gateway.ipynb"
     run_notebook(plan, parameters, output=output, kernel=options.kernel, started=_announce)
     sys.stderr.write(f"octo: gateway stopped; its notebook is {output}\n")

@@ -6,8 +6,10 @@ import json
 import sys
 from pathlib import Path
 
+from octo_lab.cli.connect import warned
 from octo_lab.config.paths import FOLDER
-from octo_lab.config.process import process_folder
+from octo_lab.config.place import Place, find_place, trust_place
+from octo_lab.config.process import process_environ, process_folder
 from octo_lab.config.settings import VERSION
 from octo_lab.core.errors import ConfigError
 
@@ -25,6 +27,13 @@ def init_workspace(workspace: Path | None) -> None:
     place = folder.resolve() / FOLDER
     said = f"made {', '.join(made)} in {place}" if made else f"{place} is there already"
     sys.stdout.write(f"{said}\n")
+    _trusted(warned(find_place(folder, {**process_environ(), "OCTO_WORKSPACE": str(folder)})))
+
+
+def _trusted(place: Place) -> None:
+    """What octo_lab made itself needs no question; what else lies there does."""
+    if not place.asked.left_out:
+        trust_place(place)
 
 
 def _write(path: Path, text: str) -> bool:

@@ -12,7 +12,7 @@ from unicodedata import east_asian_width
 import anyio
 
 from octo_lab.cli.ask import FAILED
-from octo_lab.cli.connect import conversation_in, place_around
+from octo_lab.cli.connect import conversation_in, place_around, warned
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.cli.run import CHAT
@@ -30,7 +30,7 @@ _TITLE = 50  # the longest that is shown
 
 def ask_control(control: Control, workspace: Path | None) -> tuple[str, ControlReply]:
     """Who answered, and what; raises an OctoError."""
-    opening = conversation_in(place_around(workspace), CHAT)
+    opening = conversation_in(warned(place_around(workspace)), CHAT)
 
     async def ask() -> tuple[str, ControlReply]:
         async with opening as conversation:

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 
 from octo_lab.cli.ask import Asking, Question
-from octo_lab.cli.connect import conversation_in, place_around
+from octo_lab.cli.connect import conversation_in, place_around, warned
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import Printer
 from octo_lab.core.errors import UsageError
@@ -47,7 +47,7 @@ def run(words: Sequence[str], options: RunOptions) -> Outcome:
         timeout=options.timeout,
         as_json=options.as_json,
     )
-    place = place_around(options.workspace)
+    place = warned(place_around(options.workspace))
     opening = conversation_in(place, CHAT if options.session else f"run-{new_id()}")
     printer = _printer(options)
 

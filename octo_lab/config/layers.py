@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,12 @@ def _joined(below: Json, above: Json) -> Json:
     return joined
 
 
+def _missing(name: str, left_out: Collection[str]) -> str:
+    if name in left_out:
+        return "the workspace's .env sets it, which 'octo trust' allows"
+    return f"export {name}, or add it to the workspace's .env file"
+
+
 def leaves(values: Json, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Each value that is no object, with its dotted key."""
     for name, value in values.items():
@@ -112,8 +118,13 @@ def leaves(values: Json, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{name}", value
 
 
-def expand(merged: Merged, environ: Mapping[str, str]) -> Json:
-    """Put variables in place of ``${NAME}`` (``$${`` is a plain ``${``); raises ConfigError."""
+def expand(
+    merged: Merged, environ: Mapping[str, str], left_out: Collection[str] = frozenset()
+) -> Json:
+    """Put variables in place of ``${NAME}`` (``$${`` is a plain ``${``); raises ConfigError.
+
+    ``left_out`` are those that the workspace's ``.env`` has and nobody trusts yet.
+    """
 
     def walk(value: Any, key: str) -> Any:
         if isinstance(value, str):
@@ -131,7 +142,7 @@ def expand(merged: Merged, environ: Mapping[str, str]) -> Json:
             raise ConfigError(
                 f"{merged.sources.get(key, 'config')!r}: {key}: the variable"
                 f" {match['name']!r} is not set",
-                hint=f"export {match['name']}, or add it to the workspace's .env file",
+                hint=_missing(match["name"], left_out),
             )
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import typing
 from collections import ChainMap
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -13,29 +13,31 @@ from typing import cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from octo_lab.config.asked import Asked, asked_of
+from octo_lab.config.demands import DOTENV, Demand, of_variables, split
 from octo_lab.config.dotenv import read_dotenv
 from octo_lab.config.layers import Json, Merged, expand, leaves, merge, read_layer
 from octo_lab.config.paths import FOLDER
 from octo_lab.config.settings import Settings
+from octo_lab.config.trust import FILE as TRUSTED
 from octo_lab.core.errors import ConfigError
 
 CONFIG = "config.json"
-_URL = "_BASE_URL"
-_KEYS = ("_API_KEY", "_KEY", "_TOKEN")
-DOTENV = ".env"
+_SHAPE = ("extra_forbidden", "model_type")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """``sources`` names the file of each set key, ``default`` for the others; ``environ`` are the
     variables (never exported; live where the given ones are), ``variables`` the file of each that
-    came from a ``.env``, ``files`` all that were looked for."""
+    came from a ``.env``, ``files`` all that were looked for, ``asked`` what needs trust."""
 
     settings: Settings
     sources: Mapping[str, str]
     environ: Mapping[str, str] = field(repr=False)
     variables: Mapping[str, str]
     files: tuple[Path, ...] = ()
+    asked: Asked = field(default_factory=Asked)
 
 
 def load_settings(
@@ -47,52 +49,73 @@ def load_settings(
 ) -> Loaded:
     """The workspace's ``.octo/config.json`` over the user's ``config.json``; raises ConfigError.
 
-    ``file`` takes the place of the workspace's.
+    ``file`` takes the place of the workspace's, and is the person's own. What the workspace's
+    files say is left out as far as it needs a trust that nobody gave.
     Variables: the process before the workspace's ``.env`` before the user's ``.env``.
     """
-    variables, origins = _variables(workspace, environ, user_folder)
-    files = (user_folder / CONFIG, file or workspace / FOLDER / CONFIG)
-    merged = merge({str(path): read_layer(path) for path in files})
-    settings = _checked(expand(merged, variables), merged)
+    user, own = user_folder / CONFIG, file or workspace / FOLDER / CONFIG
+    layers = {str(user): read_layer(user), str(own): read_layer(own)}
+    mine, theirs = read_dotenv(user_folder / DOTENV), read_dotenv(workspace / DOTENV)
+    harmless, demands = (layers[str(own)], ()) if file else _split(layers, str(own))
+    asked = asked_of(
+        demands,
+        of_variables(theirs),
+        workspace=workspace,
+        user_folder=user_folder,
+        environ=environ,
+        held={**mine, **environ},
+    )
+    obeyed = layers if asked.trust.holds else {**layers, str(own): harmless}
+    dotenvs = {str(user_folder / DOTENV): mine}
+    if asked.trust.holds:
+        dotenvs[str(workspace / DOTENV)] = theirs
+    variables, origins = _variables(environ, dotenvs)
+    merged = merge(obeyed)
+    settings = _checked(expand(merged, variables, left_out=theirs), merged)
     everything = settings.model_dump(mode="python")
-    sources = {key: merged.sources.get(key, "default") for key, _ in leaves(everything)}
     return Loaded(
         settings=settings,
-        sources=sources,
+        sources={key: merged.sources.get(key, "default") for key, _ in leaves(everything)},
         environ=variables,
         variables=origins,
-        files=(*files, user_folder / DOTENV, workspace / DOTENV),
+        files=(user, own, user_folder / DOTENV, workspace / DOTENV, user_folder / TRUSTED),
+        asked=asked,
     )
 
 
+def _split(layers: Mapping[str, Json], own: str) -> tuple[Json, tuple[Demand, ...]]:
+    """What is harmless of a workspace's settings, and the rest; raises ConfigError where a name
+    is wrong, whoever wrote it.
+    """
+    defaults = Settings().model_dump(mode="json")
+    below = merge({"": defaults, **{name: it for name, it in layers.items() if name != own}})
+    harmless, demands = split(layers[own], below.values)
+    if demands:
+        _check_shape(merge(layers))
+    return harmless, demands
+
+
 def _variables(
-    workspace: Path, environ: Mapping[str, str], user_folder: Path
+    environ: Mapping[str, str], dotenvs: Mapping[str, dict[str, str]]
 ) -> tuple[Mapping[str, str], dict[str, str]]:
+    """``dotenvs`` by file, the later first; those of the process come before all."""
     variables: dict[str, str] = {}
     origins: dict[str, str] = {}
-    for path in (user_folder / DOTENV, workspace / DOTENV):
-        found = read_dotenv(path)
-        if path.parent == workspace:
-            _check_steering(path, found, {*environ, *variables})
+    for file, found in dotenvs.items():
         variables |= found
-        origins |= dict.fromkeys(found, str(path))
+        origins |= dict.fromkeys(found, file)
     own = {name: path for name, path in origins.items() if name not in environ}
     return ChainMap(cast(MutableMapping[str, str], environ), variables), own
 
 
-def _check_steering(path: Path, found: Mapping[str, str], known: Collection[str]) -> None:
-    """A key that is kept elsewhere goes nowhere that a file of the workspace says: whoever made
-    the repository, or a command that ran in it, may have written that. Raises ConfigError.
-    """
-    for name in found:
-        maker = name.removesuffix(_URL)
-        makers = ("GEMINI_", "GOOGLE_") if maker == "GEMINI" else (f"{maker}_",)
-        keys = [one for one in known if one.startswith(makers) and one.endswith(_KEYS)]
-        if name.endswith(_URL) and name not in known and keys:
-            raise ConfigError(
-                f"{str(path)!r} sets {name!r}, but {sorted(keys)[0]!r} is kept elsewhere",
-                hint=f"set {name} where the key is, or in .octo/config.json",
-            )
+def _check_shape(merged: Merged) -> None:
+    try:
+        Settings.model_validate(merged.values)
+    except ValidationError as exc:
+        errors = exc.errors(include_url=False, include_input=False)
+        for error in errors:
+            if error["type"] in _SHAPE:
+                raise _wrong(error, merged) from None
 
 
 def _checked(values: Json, merged: Merged) -> Settings:

@@ -10,6 +10,7 @@ import platformdirs
 
 APP = "octo_lab"
 FOLDER = ".octo"
+HOME = "OCTO_HOME"
 
 
 def find_workspace(start: Path, environ: Mapping[str, str]) -> Path:
@@ -17,18 +18,22 @@ def find_workspace(start: Path, environ: Mapping[str, str]) -> Path:
     if named := environ.get("OCTO_WORKSPACE"):
         return Path(named).expanduser().resolve()
     start = start.resolve()
-    return next((p for p in (start, *start.parents) if _is_own(p / FOLDER)), start)
+    return next((p for p in (start, *start.parents) if is_own(p / FOLDER)), start)
 
 
-def data_folder(workspace: Path, environ: Mapping[str, str]) -> Path:
-    """``OCTO_HOME``, else the workspace's ``.octo``, else the user's data folder."""
-    if named := environ.get("OCTO_HOME"):
+def data_folder(workspace: Path, environ: Mapping[str, str], *, known: bool) -> Path:
+    """``OCTO_HOME``, else the workspace's ``.octo``, else the user's data folder.
+
+    ``known``: the person made the workspace or trusts it; what a repository brought along in its
+    ``.octo`` is not read as sessions of theirs.
+    """
+    if named := environ.get(HOME):
         return Path(named).expanduser().resolve()
     own = workspace / FOLDER
-    return own if _is_own(own) else platformdirs.user_data_path(APP, appauthor=False)
+    return own if known and is_own(own) else platformdirs.user_data_path(APP, appauthor=False)
 
 
-def _is_own(folder: Path) -> bool:
+def is_own(folder: Path) -> bool:
     """A folder that nobody may open only keeps the name free of what commands make."""
     return folder.is_dir() and bool(stat.S_IMODE(folder.stat().st_mode))
 

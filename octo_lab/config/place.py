@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from octo_lab.config.asked import Asked, with_data
 from octo_lab.config.load import load_settings
-from octo_lab.config.paths import data_folder, find_workspace, user_folder
+from octo_lab.config.paths import FOLDER, HOME, data_folder, find_workspace, user_folder
 from octo_lab.config.settings import Settings
+from octo_lab.config.trust import keep_trust
 from octo_lab.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """``sources`` names the file of each setting, ``variables`` that of each from a ``.env``."""
+    """``sources`` names the file of each setting, ``variables`` that of each from a ``.env``;
+    ``asked`` is what needs trust, ``warning`` a line on what of it is left out, or ''.
+    """
 
     workspace: Path
     data_folder: Path
@@ -25,6 +29,8 @@ class Place:
     files: tuple[Path, ...] = ()
     process: Mapping[str, str] = field(default_factory=dict, repr=False)
     config: Path | None = None
+    asked: Asked = field(default_factory=Asked)
+    warning: str = ""
 
 
 def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None = None) -> Place:
@@ -37,9 +43,10 @@ def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None =
     loaded = load_settings(
         workspace=workspace, environ=environ, user_folder=user_folder(), file=config
     )
+    asked = loaded.asked if loaded.environ.get(HOME) else with_data(loaded.asked, workspace)
     return Place(
         workspace=workspace,
-        data_folder=data_folder(workspace, loaded.environ),
+        data_folder=data_folder(workspace, loaded.environ, known=asked.trust.known),
         settings=loaded.settings,
         environ=loaded.environ,
         sources=loaded.sources,
@@ -47,12 +54,29 @@ def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None =
         files=loaded.files,
         process=environ,
         config=config,
+        asked=asked,
+        warning=asked.warning,
     )
 
 
 def find_place_again(place: Place) -> Place:
-    """The same place with its files read anew; raises ConfigError."""
-    return find_place(place.workspace, place.process, config=place.config)
+    """The same place with its files read anew; its data stay where they are. Raises ConfigError."""
+    again = find_place(place.workspace, place.process, config=place.config)
+    return replace(again, data_folder=place.data_folder)
+
+
+def trust_place(place: Place) -> None:
+    """Let the workspace's files have what they demand, as they were read; raises ConfigError."""
+    keep_trust(user_folder(), place.workspace, place.asked.fingerprints)
+
+
+def grants_folder(workspace: Path, data: Path) -> Path:
+    """Where it is kept what may run unasked for good: never in the workspace, where the next
+    pull may bring it. Made if need be.
+    """
+    folder = user_folder() if data == workspace / FOLDER else data
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def private_folders(data: Path) -> tuple[Path, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ HOT = (
     *("browser.action_timeout_secs", "browser.idle_timeout_secs"),
     *("tools.channels", "tools.models", "tools.approval_seconds", "security"),
 )
+logger = logging.getLogger(__name__)
 Look = tuple[tuple[int, int, int] | None, ...]
 
 
@@ -28,9 +30,20 @@ class Reloader:
         self._place = place
         self._apply = apply
         self._seen = _look(place.files)
+        self._warning = place.warning  # not told yet
+        if place.warning:
+            logger.warning("%s", place.warning)
 
     def news(self) -> str:
-        """Apply what has changed since the last call; one line for the person, mostly empty."""
+        """Apply what has changed since the last call; one line for the person, mostly empty.
+
+        The first call says what of the workspace's settings is left out.
+        """
+        changed = self._changed()
+        warning, self._warning = self._warning, ""
+        return " ".join(filter(None, (changed, warning)))
+
+    def _changed(self) -> str:
         seen = _look(self._place.files)
         if seen == self._seen:
             return ""
@@ -40,6 +53,8 @@ class Reloader:
         except ConfigError as exc:
             return f"The changed settings are not used, the former ones stay: {exc}"
         cold = list(_cold(self._place.settings, place.settings))
+        if place.asked.left_out != self._place.asked.left_out:
+            self._warning = place.warning
         self._place = place
         self._apply(place)
         return f"Restart the kernel or gateway to apply: {', '.join(cold)}" if cold else ""

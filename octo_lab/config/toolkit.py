@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +17,7 @@ from octo_lab.config.layers import read_layer
 from octo_lab.config.load import CONFIG
 from octo_lab.config.paths import FOLDER
 from octo_lab.config.place import Place, find_place_again
+from octo_lab.config.replace import replace_file
 from octo_lab.config.settings import Settings
 from octo_lab.core.errors import ConfigError, OctoError, ToolFailed, UsageError
 from octo_lab.core.replies import Told
@@ -161,22 +160,6 @@ def _write(file: Path, key: str, value: int | float | str | None) -> None:
         part[option] = value
     text = json.dumps({name: it for name, it in values.items() if it != {}}, indent=2)
     try:
-        _replace(file, f"{text}\n")
+        replace_file(file, f"{text}\n")
     except OSError as exc:
         raise ConfigError(f"{str(file)!r} cannot be written: {exc.strerror}") from exc
-
-
-def _replace(file: Path, text: str) -> None:
-    """Whole or not at all, with the permissions that it had; where a link leads, if it is one."""
-    file = file.resolve()
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            opened.write(text)
-        Path(name).chmod(mode)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

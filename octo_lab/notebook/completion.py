@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from octo_lab.notebook.options import FORMATS, OPTIONS
 from octo_lab.notebook.transforms import MAGIC
 
-WORDS = ("status", "fix", "doctor", "models", "providers", "router", "tools", "help")
+WORDS = ("status", "fix", "doctor", "models", "providers", "router", "tools", "trust", "help")
 UNSTARTED = ("/help",)  # the runtime knows its commands; none is started to complete a word
 _MARK = "octo_matcher"
 _LINE = re.compile(rf"\s*(?:[\w.\[\]]+\s*=\s*)?%%?{MAGIC}\s+(.*)$", re.S)

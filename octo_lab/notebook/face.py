@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.app import setup_from
+from octo_lab.config.place import find_place
 from octo_lab.config.process import live_environ
 from octo_lab.core.errors import OctoError, UsageError
 from octo_lab.core.keys import ChatAddress
@@ -25,6 +26,7 @@ from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.place import Place, chat_id, current_place, folder, this_run
 from octo_lab.notebook.running import close_before_exit
 from octo_lab.notebook.toolkit import Toolkit
+from octo_lab.notebook.trust_word import trust_said
 from octo_lab.notebook.turn import Answered, Turn
 from octo_lab.notebook.waiting import check_may_ask
 from octo_lab.notebook.words import said_by_word
@@ -95,6 +97,10 @@ class Face:
             self._asking.open_own_dialog(self.runtime(), self.place(), {})
         reply: ControlReply = self.runtime().control(control).result()
         return reply
+
+    def trust(self, text: str) -> str:
+        """What ``%octo trust …`` says; the files are read as they are now. Raises OctoError."""
+        return trust_said(text, find_place(self.runtime().workspace, self.environ))
 
     def command_names(self) -> tuple[str, ...]:
         """The slash commands, as they are typed; none while the runtime is not open."""

@@ -34,7 +34,8 @@ HELP = f"""Ask the agent that lives in this kernel.
   %octo                    status: model, session, cost, what fills the context, tools
   %octo /COMMAND           a slash command; %octo /help lists them
   %octo WORD               status, fix (asks about the last exception), doctor, models,
-                           providers, router, tools, help
+                           providers, router, tools, help,
+                           trust (what this workspace's settings ask for)
   %octo providers test NAME
                            ask a provider one real question
   %%octo_tool              let the agent call the function that the cell defines

@@ -28,6 +28,7 @@ from octo_lab.notebook.context_bar import context_bar
 from octo_lab.notebook.magics import HELP
 from octo_lab.notebook.options import Parsed
 from octo_lab.notebook.router_card import router_chart, router_markdown
+from octo_lab.notebook.trust_word import is_about_trust
 from octo_lab.session.commands import is_command
 
 _CARDS: Mapping[str, Callable[[Status, str], str]] = {
@@ -51,6 +52,8 @@ class Controls(Protocol):
 
     def control(self, control: Control) -> ControlReply: ...
 
+    def trust(self, text: str) -> str: ...
+
 
 def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
     """What a word or slash command said, which is shown; None for a prompt. Raises OctoError."""
@@ -66,6 +69,8 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
         return _router(controls)
     elif match := _TEST.fullmatch(text):
         said = _check(controls, match[1])
+    elif is_about_trust(text):
+        said = controls.trust(text)
     elif is_command(text) or text == "tools":
         line, session = f"/{text.removeprefix('/')}", parsed.given.get("session") or ""
         said = _done(controls.control(RunCommand(line=line, session=session)))

@@ -43,7 +43,7 @@ def clean_environ(
         name: value
         for name, value in environ.items()
         if _well_formed(name, value)
-        and (_listed(name, wanted) or not (_named_secret(name) or _holds_secret(value, known)))
+        and (_listed(name, wanted) or not (looks_secret(name) or _holds_secret(value, known)))
     }
 
 
@@ -61,12 +61,13 @@ def _listed(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _named_secret(name: str) -> bool:
+def looks_secret(name: str) -> bool:
+    """Whether a variable or setting of that name usually holds a secret."""
     return name not in _PLAIN_NAMES and bool(_SECRET_NAME.search(name))
 
 
 def _secret_values(environ: Mapping[str, str]) -> list[str]:
-    named = [value for name, value in environ.items() if _named_secret(name)]
+    named = [value for name, value in environ.items() if looks_secret(name)]
     # The path of an agent's socket is part of many a harmless value.
     return [value for value in (*secret_values(environ), *named) if not value.startswith("/")]
 

@@ -65,6 +65,11 @@ class Octo:
         process = self.start(*args)
         return ended(process, stdin=stdin, timeout=timeout)
 
+    def trust(self) -> Octo:
+        """The same, once the person has said yes to what the workspace's files ask for now."""
+        assert self("trust", "--yes").code == 0
+        return self
+
     def environ(self) -> dict[str, str]:
         kept = {n: v for n, v in process_environ().items() if n in {"PATH", "LANG", "TERM"}}
         home = {"HOME": str(self.folder / "home"), "OCTO_HOME": str(self.data)}

@@ -22,7 +22,17 @@ from tests.cli.octo import Octo
 def test_help_lists_every_command(octo: Octo) -> None:
     done = octo("--help")
     assert done.code == 0
-    for name in ("run", "chat", "gateway", "init", "status", "sessions", "doctor", "kernel"):
+    for name in (
+        "run",
+        "chat",
+        "gateway",
+        "init",
+        "trust",
+        "status",
+        "sessions",
+        "doctor",
+        "kernel",
+    ):
         assert f" {name} " in done.out
 
 

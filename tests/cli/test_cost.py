@@ -20,6 +20,7 @@ def own(octo: Octo, server: LlmServer) -> Octo:
     octo("init")
     path = octo.workspace / ".octo" / "config.json"
     path.write_text(json.dumps({"version": 1, "models": MODELS}))
+    octo.trust()
     server.script(*(says("ok", usage=(1000, 50, 0)) for _ in range(2)))
     return octo.with_model(server)
 

@@ -14,6 +14,7 @@ def configured(octo: Octo, **providers: object) -> Path:
     octo("init")
     path = octo.workspace / ".octo" / "config.json"
     path.write_text(json.dumps({"version": 1, "providers": providers}))
+    octo.trust()
     return path
 
 
@@ -77,6 +78,7 @@ def test_status_and_doctor_say_which_source_won_and_no_secret(octo: Octo) -> Non
         octo = Octo(folder=octo.folder, env=env)
         octo.workspace.mkdir()
         (octo.workspace / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
+        octo.trust()
         for command in ("status", "doctor"):
             out = octo(command).out
             assert f"sk-…ij (from {octo.workspace / '.env'} OPENAI_API_KEY)" in out

@@ -47,7 +47,7 @@ def test_each_key_is_masked_and_says_where_it_came_from(octo: Octo) -> None:
         )
         own = {name: {"api_key": KEY, "base_url": server.base_url} for name in IN_CONFIG}
         (folder / "config.json").write_text(json.dumps({"version": 1, "providers": own}))
-        with_keys = Octo(folder=octo.folder, env=env)
+        with_keys = Octo(folder=octo.folder, env=env).trust()
         found = listed(with_keys)
         text = with_keys("providers").out + json.dumps(found)
 

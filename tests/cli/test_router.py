@@ -20,6 +20,7 @@ def test_the_models_that_share_the_work_are_listed_and_what_is_unknown_a_dash(oc
             "providers": {"one": {"base_url": one.base_url}, "two": {"base_url": two.base_url}},
         }
         (octo.workspace / ".octo" / "config.json").write_text(json.dumps(said))
+        octo.trust()
         text = octo("router").out.splitlines()
         data = octo("router", "--json").json
     assert text[0].startswith("mode: lane")

@@ -18,6 +18,7 @@ def config(octo: Octo, tools: object) -> None:
     place = octo.workspace / ".octo"
     place.mkdir(parents=True, exist_ok=True)
     (place / "config.json").write_text(json.dumps({"version": 1, "tools": tools}))
+    octo.trust()
 
 
 def test_the_tools_are_listed_with_what_the_policy_says_of_them(octo: Octo) -> None:

@@ -12,11 +12,14 @@ from pydantic import SecretStr
 from octo_lab.config.layers import migrated
 from octo_lab.config.load import Loaded, load_settings
 from octo_lab.config.settings import LimitSettings, ProviderSettings, Settings
+from octo_lab.config.trust import VARIABLE
 from octo_lab.core.errors import ConfigError
+
+TRUSTING = {VARIABLE: "1"}
 
 
 class Place:
-    """A workspace and a user's folder, with the files they hold."""
+    """A workspace that is trusted and a user's folder, with the files they hold."""
 
     def __init__(self, folder: Path) -> None:
         self.workspace, self.user = folder / "work", folder / "user"
@@ -32,7 +35,8 @@ class Place:
         return self.user / "config.json"
 
     def load(self, environ: Mapping[str, str] | None = None) -> Loaded:
-        return load_settings(workspace=self.workspace, environ=environ or {}, user_folder=self.user)
+        environ = {**TRUSTING, **(environ or {})}
+        return load_settings(workspace=self.workspace, environ=environ, user_folder=self.user)
 
     def failure(self, environ: Mapping[str, str] | None = None) -> str:
         with pytest.raises(ConfigError) as raised:
@@ -52,7 +56,7 @@ def write(path: Path, values: Any) -> None:
 def test_without_any_file_everything_has_its_default(place: Place) -> None:
     loaded = place.load({"A": "1"})
     assert loaded.settings == Settings()
-    assert loaded.environ == {"A": "1"}
+    assert loaded.environ == {"A": "1", **TRUSTING}
     assert set(loaded.sources.values()) == {"default"}
 
 
@@ -121,29 +125,12 @@ def test_variables_come_from_the_process_then_the_workspace_then_the_user(place:
 
     loaded = place.load({"A": "process"})
 
-    assert loaded.environ == {"A": "process", "B": "work", "C": "user"}
+    assert loaded.environ == {"A": "process", "B": "work", "C": "user", **TRUSTING}
     assert loaded.variables == {
         "B": str(place.workspace / ".env"),
         "C": str(place.user / ".env"),
     }
     assert dict(os.environ) == before
-
-
-@pytest.mark.parametrize("name", ["OPENAI", "GEMINI"])
-def test_a_file_of_the_workspace_does_not_say_where_a_key_of_elsewhere_goes(
-    place: Place, name: str
-) -> None:
-    (place.workspace / ".env").write_text(
-        f"{name}_BASE_URL=http://elsewhere/v1\n{name}_API_KEY=x\n"
-    )
-    key = {"GEMINI": "GOOGLE_API_KEY"}.get(name, f"{name}_API_KEY")
-
-    assert place.load().environ[f"{name}_BASE_URL"] == "http://elsewhere/v1"
-    assert f"'{key}' is kept elsewhere" in place.failure({key: "mine"})
-    (place.user / ".env").write_text(f"{key}=mine\n")
-    assert f"'{key}' is kept elsewhere" in place.failure()
-    own = place.load({f"{name}_BASE_URL": "http://here/v1"})
-    assert own.environ[f"{name}_BASE_URL"] == "http://here/v1"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +145,8 @@ def test_a_file_of_the_workspace_does_not_say_where_a_key_of_elsewhere_goes(
          " (did you mean 'providers.my.own.api_key'?)"),
         ('{"session": {"zzz": 1}}',
          "OWN: no setting is called 'session.zzz'"
-         " (known: history, compact, workers, queue, queue_mode)"),
+         " (known: history, compact, compact_with, workers, queue, queue_mode, overflow,"
+         " patience)"),
         ('{"limits": {"iterations": "sk-secret"}}',
          "OWN: limits.iterations: Input should be a valid integer,"
          " unable to parse string as an integer (fix this value)"),

@@ -35,17 +35,18 @@ def test_a_workspace_reached_through_a_link_is_the_same_workspace(tmp_path: Path
 
 def test_the_variable_names_the_data_folder(tmp_path: Path) -> None:
     (tmp_path / ".octo").mkdir()
-    assert data_folder(tmp_path, {"OCTO_HOME": str(tmp_path / "x")}) == tmp_path / "x"
+    assert data_folder(tmp_path, {"OCTO_HOME": str(tmp_path / "x")}, known=True) == tmp_path / "x"
 
 
-def test_else_data_lies_in_the_workspace_if_it_was_set_up(tmp_path: Path) -> None:
+def test_else_data_lies_in_the_workspace_if_the_person_set_it_up(tmp_path: Path) -> None:
     (tmp_path / ".octo").mkdir()
-    assert data_folder(tmp_path, {}) == tmp_path / ".octo"
+    assert data_folder(tmp_path, {}, known=True) == tmp_path / ".octo"
+    assert data_folder(tmp_path, {}, known=False) != tmp_path / ".octo"
 
 
 def test_else_data_lies_in_the_folder_of_the_user(tmp_path: Path) -> None:
     folder = platformdirs.user_data_path("octo_lab", appauthor=False)
-    assert data_folder(tmp_path, {}) == folder
+    assert data_folder(tmp_path, {}, known=True) == folder
     assert user_folder() == platformdirs.user_config_path("octo_lab", appauthor=False)
 
 
@@ -53,4 +54,4 @@ def test_an_octo_folder_that_nobody_may_open_is_none(tmp_path: Path) -> None:
     (tmp_path / ".octo").mkdir(mode=0)
 
     assert find_workspace(tmp_path, {}) == tmp_path
-    assert data_folder(tmp_path, {}) != tmp_path / ".octo"
+    assert data_folder(tmp_path, {}, known=True) != tmp_path / ".octo"

@@ -6,6 +6,7 @@ import pytest
 
 from octo_lab.config.paths import user_folder
 from octo_lab.config.place import find_place, private_folders
+from octo_lab.config.trust import VARIABLE
 from octo_lab.core.errors import ConfigError
 
 
@@ -14,7 +15,7 @@ def test_a_place_is_the_workspace_around_a_folder(tmp_path: Path) -> None:
     below.mkdir()
     (tmp_path / ".octo").mkdir()
     (tmp_path / ".env").write_text("KEY=secret-value")
-    place = find_place(below, {"HOME": str(tmp_path)})
+    place = find_place(below, {"HOME": str(tmp_path), VARIABLE: "1"})
     assert (place.workspace, place.data_folder) == (tmp_path, tmp_path / ".octo")
     assert place.environ["KEY"] == "secret-value"
     assert "secret-value" not in repr(place)

@@ -8,6 +8,7 @@ import pytest
 
 from octo_lab.config.place import Place, find_place
 from octo_lab.config.reload import Reloader
+from octo_lab.config.trust import VARIABLE
 
 
 class Workspace:
@@ -18,6 +19,7 @@ class Workspace:
         self.folder = folder
         self.taken: list[Place] = []
         self.environ = {"OCTO_WORKSPACE": str(folder), "OCTO_HOME": str(folder / "data")}
+        self.environ[VARIABLE] = "1"
 
     def write(self, values: Any) -> None:
         text = values if isinstance(values, str) else json.dumps(values)

@@ -11,6 +11,7 @@ import pytest
 from octo_lab.app import Setup, open_app, setup_at
 from octo_lab.config.place import find_place
 from octo_lab.config.toolkit import OPTIONS
+from octo_lab.config.trust import VARIABLE
 from octo_lab.core.mail import RunCommand
 from octo_lab.core.replies import Told
 from octo_lab.core.turns import ToolBlock
@@ -74,6 +75,7 @@ def hidden_beside(config: Path) -> list[str]:
 def _setup(config: Path, channel: MemoryChannel) -> Setup:
     folder = config.parent.parent
     environ = {"A_KEY": "k", "OCTO_HOME": str(folder / "home"), "OCTO_LOCAL_DETECT": "off"}
+    environ[VARIABLE] = "1"
     return setup_at(find_place(folder, environ), channels=(channel,))
 
 

@@ -21,7 +21,10 @@ def test_a_cost_is_shown_where_the_price_is_known_and_only_there(tmp_path: Path)
     config = {"version": 1, "models": MODELS}
     (tmp_path / ".octo" / "config.json").write_text(json.dumps(config))
     answers = [says("ok", usage=(1000, 50, 0)) for _ in range(3)]
-    with LlmServer(*answers) as server, kernel(tmp_path, with_model(server)) as octo:
+    with (
+        LlmServer(*answers) as server,
+        kernel(tmp_path, with_model(server, OCTO_TRUST_WORKSPACE="1")) as octo,
+    ):
         begun = octo.run("%octo").everything
         known = octo.run("x = %octo -m openai/known hi").everything
         kept = octo.run("x.cost, x.usage.priced").value

@@ -25,7 +25,7 @@ def keys(model: LlmServer) -> str:
 @pytest.fixture
 def fresh(tmp_path: Path) -> Any:
     """A kernel that knows no model, with its runtime open."""
-    with kernel(tmp_path) as running:
+    with kernel(tmp_path, {"OCTO_TRUST_WORKSPACE": "1"}) as running:
         assert "offline" in running.run("%octo status").value
         yield running
 

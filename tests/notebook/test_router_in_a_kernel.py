@@ -47,7 +47,7 @@ def test_the_models_that_share_the_work_are_a_frame_a_table_and_a_chart(tmp_path
             providers={"one": {"base_url": one.base_url}, "two": {"base_url": two.base_url}},
             models={"one/m": price},
         )
-        with kernel(tmp_path, with_model(one)) as octo:
+        with kernel(tmp_path, with_model(one, OCTO_TRUST_WORKSPACE="1")) as octo:
             before = frame(octo, "ol.router()")
             octo.run("%octo hi")
             octo.run("%octo again")
@@ -69,7 +69,10 @@ def test_the_models_that_share_the_work_are_a_frame_a_table_and_a_chart(tmp_path
 
 def test_the_models_that_can_be_chosen_are_a_frame(tmp_path: Path) -> None:
     configure(tmp_path, models={"openai/a": {"price_in": 2.0, "price_out": 10.0}})
-    with LlmServer(models=["a", "b"]) as server, kernel(tmp_path, with_model(server)) as octo:
+    with (
+        LlmServer(models=["a", "b"]) as server,
+        kernel(tmp_path, with_model(server, OCTO_TRUST_WORKSPACE="1")) as octo,
+    ):
         rows = {row["name"]: row for row in frame(octo, "ol.models()")}
     assert [rows[f"openai/{name}"]["price_in"] for name in "ab"] == [2.0, None]
     assert [name for name, row in rows.items() if row["current"]] == ["openai/a"]

@@ -12,6 +12,7 @@ from octo_lab.cli.connect import conversation_in, gateway_again, place_around
 from octo_lab.cli.conversation import Conversation
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.run import CHAT
+from octo_lab.cli.trust import asked_at_start
 from octo_lab.core.errors import UsageError
 from octo_lab.core.mail import AskOptions
 from octo_lab.gateway.find import find_gateway
@@ -21,7 +22,7 @@ def chat(*, model: str | None, session: str | None, workspace: Path | None) -> O
     """Until the person leaves; raises an OctoError when nobody can answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("octo chat needs a terminal", hint='for a script: octo run "question"')
-    place = place_around(workspace)
+    place = asked_at_start(place_around(workspace))
     opened = conversation_in(place, CHAT)
 
     def opening() -> AbstractAsyncContextManager[Conversation]:

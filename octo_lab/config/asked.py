@@ -1,0 +1,84 @@
+"""What a workspace's files ask for, and how much of that the person trusts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from octo_lab.config.demands import DOTENV, Demand, fingerprint
+from octo_lab.config.paths import FOLDER, is_own
+from octo_lab.config.trust import Trust, trust_of
+
+_SETTINGS = "config.json"
+_MOST = 6  # names in a warning
+_DATA = ("octo_lab.db", "allowed.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """``demands`` is all that needs trust, ``left_out`` what of it would change something and is
+    not obeyed. ``fingerprints`` are of the demands, by kind of file.
+    """
+
+    demands: tuple[Demand, ...] = field(default=(), repr=False)
+    left_out: tuple[Demand, ...] = field(default=(), repr=False)
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    trust: Trust = field(default_factory=Trust)
+
+    @property
+    def code(self) -> str:
+        """Names what is demanded now: who repeats it has seen this and nothing else."""
+        return "-".join(mark[:6] for mark in self.fingerprints.values() if mark) or "yes"
+
+    @property
+    def warning(self) -> str:
+        """One line for the person with the next step; '' when all that the files say holds."""
+        if not self.left_out:
+            return ""
+        names = [one.name for one in self.left_out]
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        return (
+            f"{self._why}, so this is left out: {', '.join(names[:_MOST])}{more}."
+            " `octo trust` (in a cell `%octo trust`) shows it and lets you allow it."
+        )
+
+    @property
+    def _why(self) -> str:
+        if self.trust.trouble:
+            return self.trust.trouble
+        if self.trust.known:
+            return "This workspace asks for other things than those you trusted"
+        return "You have not said that you trust this workspace"
+
+
+def asked_of(
+    settings: Sequence[Demand],
+    variables: Sequence[Demand],
+    *,
+    workspace: Path,
+    user_folder: Path,
+    environ: Mapping[str, str],
+    held: Mapping[str, str],
+) -> Asked:
+    """``environ`` are the variables of the process, ``held`` also those of the user's file."""
+    marks = {_SETTINGS: fingerprint(settings), DOTENV: fingerprint(variables)}
+    trust = trust_of(user_folder, workspace, environ, marks)
+    new = [one for one in variables if held.get(one.path[-1]) != one.value]
+    return Asked(
+        demands=(*settings, *variables),
+        left_out=() if trust.holds else (*settings, *new),
+        fingerprints=marks,
+        trust=trust,
+    )
+
+
+def with_data(asked: Asked, workspace: Path) -> Asked:
+    """Sessions, and what was allowed for good, may have come with a repository, too."""
+    found = () if asked.trust.known else _data(workspace / FOLDER)
+    return replace(asked, demands=(*asked.demands, *found), left_out=(*asked.left_out, *found))
+
+
+def _data(folder: Path) -> tuple[Demand, ...]:
+    kept = [name for name in _DATA if is_own(folder) and (folder / name).exists()]
+    return (Demand(path=("data in .octo",), value=kept),) if kept else ()

@@ -1,0 +1,54 @@
+"""``%octo trust``: what the workspace's files ask for, and the person's yes to it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from octo_lab.config.paths import user_folder
+from octo_lab.config.place import Place, trust_place
+from octo_lab.config.trust import read_trusted, revoke_trust
+from octo_lab.core.errors import UsageError
+
+_WORDS = re.compile(r"trust(?:\s+(?P<code>revoke|yes|[0-9a-f]{6}(?:-[0-9a-f]{6})?))?")
+
+
+def is_about_trust(text: str) -> bool:
+    return _WORDS.fullmatch(text) is not None
+
+
+def trust_said(text: str, place: Place) -> str:
+    """What to show, in Markdown. With the code that was shown, and only as long as the files ask
+    for the same, they get it. Raises UsageError, ConfigError.
+    """
+    match = _WORDS.fullmatch(text)
+    code = match["code"] if match else None
+    if code == "revoke":
+        return _revoked(place.workspace)
+    if code is None:
+        return _shown(place)
+    if code != place.asked.code:
+        raise UsageError(f"The files do not ask for {code!r}", hint="%octo trust shows what for")
+    trust_place(place)
+    return f"You trust `{place.workspace}`. It holds from the next question on."
+
+
+def _shown(place: Place) -> str:
+    read_trusted(user_folder())
+    asked = place.asked
+    if not asked.demands:
+        return f"Nothing in `{place.workspace}` needs your trust now."
+    if not asked.left_out:
+        ending = "You trust it, until it changes; `%octo trust revoke` takes that back."
+    else:
+        ending = f"Left out until you allow it: run `%octo trust {asked.code}`."
+    lines = "\n".join(demand.line for demand in asked.demands)
+    return f"The files of `{place.workspace}` ask for this:\n\n```text\n{lines}\n```\n\n{ending}"
+
+
+def _revoked(workspace: Path) -> str:
+    if not revoke_trust(user_folder(), workspace):
+        raise UsageError(
+            f"{str(workspace)!r} is not trusted", hint="%octo trust shows what it asks"
+        )
+    return f"You trust `{workspace}` no more. It holds from the next question on."
