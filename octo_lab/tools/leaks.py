@@ -44,13 +44,17 @@ def called_of(tool: Tool, call: ToolCall, given: Mapping[str, Any], args: Any) -
 
 
 def _leak_reasons(tool: Tool, called: Called, ctx: ToolContext) -> tuple[str, ...]:
-    if not _leaves(tool, called, ctx) or _known(called, ctx.screen.trusted):
+    """Why private data may get out. What is shown to the owner gets into a notebook that is saved:
+    there only what the call itself names counts.
+    """
+    shown = ctx.channel in tool.local
+    if not shown and (not _leaves(tool, called, ctx) or _known(called, ctx.screen.trusted)):
         return ()
     named = named_private(ctx.screen.private, called)
     own = (f"it names {named!r}",) if named else ()
     if ctx.screen.mask(called.arguments) != called.arguments:
         own = (*own, "it holds something that looks like a key")
-    return (*ctx.taint.reasons, *own)
+    return own if shown else (*ctx.taint.reasons, *own)
 
 
 def _obeys(question: Question, tool: Tool, called: Called, ctx: ToolContext) -> bool:
