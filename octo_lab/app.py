@@ -25,7 +25,7 @@ from octo_lab.bus.ports import Channel, Door
 from octo_lab.bus.stage import stage
 from octo_lab.config.hook_set import hook_set
 from octo_lab.config.model_setup import model_setup
-from octo_lab.config.place import Place, private_folders
+from octo_lab.config.place import Place, grants_folder, private_folders
 from octo_lab.config.powers import open_powers, sandbox_policy, take_options
 from octo_lab.config.reload import Reloader
 from octo_lab.config.setup import Setup as Setup
@@ -127,7 +127,8 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         lanes = await stack.enter_async_context(stage())
         powers = await stack.enter_async_context(open_powers(_home(setup), setup.settings))
         models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
-        standing = await open_standing(setup.data_folder, setup.workspace)
+        grants = grants_folder(setup.workspace, setup.data_folder)
+        standing = await open_standing(grants, setup.workspace)
         policy = _ask_policy(setup)
         tools = await _tools(setup, powers, policy)
         approvals = ApprovalDesk(approval_policy(setup.settings), standing)
@@ -315,7 +316,11 @@ def _answering(
     tools = ToolDesk(parts=parts, dialogs=dialogs)
     queue = QueueCommands(dialogs=dialogs, usual=lambda: workers.usual)
     compact = CompactCommands(
-        dialogs=dialogs, workers=workers, models=parts.models, policy=parts.policy
+        dialogs=dialogs,
+        workers=workers,
+        models=parts.models,
+        policy=parts.policy,
+        hooks=parts.hooks,
     )
     groups = (own, grants, tools, routing, undo, queue, compact)
     built_in = [command for group in groups for command in group.commands()]

@@ -72,11 +72,9 @@ def trust_place(place: Place) -> None:
 
 def grants_folder(workspace: Path, data: Path) -> Path:
     """Where it is kept what may run unasked for good: never in the workspace, where the next
-    pull may bring it. Made if need be.
+    pull may bring it.
     """
-    folder = user_folder() if data == workspace / FOLDER else data
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
+    return user_folder() if data == workspace / FOLDER else data
 
 
 def private_folders(data: Path) -> tuple[Path, ...]:

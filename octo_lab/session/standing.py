@@ -1,10 +1,11 @@
-"""What a person allowed for good in this workspace: kept in a file of the data folder."""
+"""What a person allowed for good in this workspace: kept in a file of their own."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 class Standing:
     """Scopes that run unasked in every session of ``workspace``.
 
-    Without a file they last as long as this does. A data folder may serve several workspaces.
+    Without a file they last as long as this does. A folder may serve several workspaces.
     """
 
     def __init__(self, file: Path | None = None, workspace: str = "") -> None:
@@ -54,9 +55,9 @@ class Standing:
         logger.info("allowed in this workspace: %s", "; ".join(scopes) or "nothing")
 
 
-async def open_standing(data_folder: Path, workspace: Path) -> Standing:
+async def open_standing(folder: Path, workspace: Path) -> Standing:
     """What was allowed in a workspace up to now."""
-    standing = Standing(data_folder / ALLOWED_FILE, str(workspace))
+    standing = Standing(folder / ALLOWED_FILE, str(workspace))
     await anyio.to_thread.run_sync(standing.load)
     return standing
 
@@ -82,10 +83,12 @@ def _write(file: Path, workspace: str, scopes: tuple[str, ...]) -> None:
     everything = {**_read(file), workspace: scopes}
     beside = file.with_name(f".{file.name}.{new_id()}")
     try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside.write_text(json.dumps(everything, indent=2) + "\n", encoding="utf-8")
         beside.replace(file)
     except OSError as exc:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise StorageError(
             f"What was allowed could not be kept in {str(file)!r}: {exc.strerror}",
             hint="is there room, and may you write there?",

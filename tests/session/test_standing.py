@@ -42,7 +42,8 @@ async def test_a_file_that_cannot_be_read_allows_nothing(tmp_path: Path, text: s
 
 
 async def test_what_cannot_be_kept_is_not_allowed(tmp_path: Path) -> None:
-    standing = Standing(tmp_path / "missing" / ALLOWED_FILE, "/w")
+    (tmp_path / "file").touch()
+    standing = Standing(tmp_path / "file" / ALLOWED_FILE, "/w")
 
     with pytest.raises(StorageError, match="could not be kept"):
         await standing.add(["python"])
