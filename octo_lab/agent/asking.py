@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 
@@ -11,11 +10,12 @@ import anyio
 from octo_lab.agent.inline_calls import HoldAll, TailGate, recover_calls
 from octo_lab.agent.joint import GO_ON, Joint
 from octo_lab.agent.limits import Limits
+from octo_lab.agent.model_call import ModelCall
 from octo_lab.agent.patience import Patience, Silence
-from octo_lab.agent.ports import Compactor, Hooks, ModelAnswered, ModelAsked
+from octo_lab.agent.ports import Compactor, Hooks
 from octo_lab.agent.receive import Gate, Hearing, receive
 from octo_lab.agent.transcript import Reply, Transcript
-from octo_lab.core.errors import ContextOverflow, ProviderError, Rejected
+from octo_lab.core.errors import ContextOverflow, ProviderError
 from octo_lab.core.events import Emit, Noticed, ToolQueued
 from octo_lab.core.messages import ChatRequest, Message, Usage
 from octo_lab.core.stream import TextDelta
@@ -111,17 +111,9 @@ class Asking:
         return len(reply.whole_text) > len(before) or bool(reply.made)
 
     async def _stream(self, request: ChatRequest, joint: Joint | None = None) -> Reply:
-        provider, usage = self.provider, self.transcript.usage
-        asked = ModelAsked(
-            model=provider.model, messages=len(request.messages), iteration=self._iteration
-        )
-        refused = await self.hooks.before_model(asked)
-        if refused is not None:
-            raise Rejected(
-                f"A hook did not let the model be asked: {refused or 'it gave no reason'}",
-                hint="see `hooks` in config.json",
-            )
-        began = time.perf_counter()
+        provider, before = self.provider, self.transcript.usage
+        call = ModelCall(provider=provider, hooks=self.hooks, iteration=self._iteration)
+        stream = await call.begin(request)
         hearing = Hearing(
             name=provider.name,
             emit=self.emit,
@@ -131,18 +123,13 @@ class Asking:
             joint=joint,
         )
         self.transcript.reply.reason = None
-        reply = await receive(provider.stream(request), self.transcript, hearing)
-        answered = ModelAnswered(
-            model=provider.model,
-            provider=provider.name,
-            iteration=self._iteration,
+        reply = await receive(stream, self.transcript, hearing)
+        await call.ended(
             reason="tool_use" if reply.made else reply.reason,
             calls=len(reply.made),
-            seconds=time.perf_counter() - began,
-            usage=_spent(usage, self.transcript.usage),
+            usage=_spent(before, self.transcript.usage),
             total=self.transcript.usage,
         )
-        await self.hooks.after_model(answered)
         return reply
 
     def _recover(self, request: ChatRequest, reply: Reply) -> None:

@@ -63,9 +63,11 @@ class Dispatch:
             emit(ToolStarted(call.id))
 
         ctx = self.context(call, emit)
-        outcome = self._unfit(call, transcript, refused) or await self._permitted(
-            call, ctx, started
-        )
+        outcome = self._unfit(call, transcript, refused)
+        if outcome is None:
+            outcome = await self._permitted(call, ctx, started)
+            if outcome.state == "denied":
+                self.session.denied(self._own(call))
         seconds = time.perf_counter() - began
         result = _result(call, outcome, seconds, ctx.changes.diff_of(call.id))
         transcript.answer(result)
@@ -92,7 +94,7 @@ class Dispatch:
         reply = transcript.reply
         if reply.reason == "max_tokens" and call is reply.made[-1] and self._broken(call):
             return Outcome(state="error", text=CUT_CALL)
-        refused = refused or self.session.begin_call(self._named(call).name)
+        refused = refused or self.session.begin_call(self._own(call))
         return Outcome(state="denied", text=f"Error: Not run: {refused}.") if refused else None
 
     def _broken(self, call: ToolCall) -> bool:
@@ -122,6 +124,9 @@ class Dispatch:
         """By the tool's own name: the owner's hooks and limits know no other."""
         tool = self.tools.get(call.name)
         return replace(call, name=tool.own_name) if tool and tool.own_name else call
+
+    def _own(self, call: ToolCall) -> str:
+        return self._named(call).name
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.tools, n=1)

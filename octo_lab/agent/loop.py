@@ -96,7 +96,7 @@ class _Work:
         """From the first event to the last, whatever happens between them."""
         began = time.perf_counter()
         ok, stopped = False, False
-        self.emit(TurnBegan(self.turn.id))
+        self.emit(TurnBegan(self.turn.id, self.turn.spent))
         try:
             ending = await self._bounded()
             ok = ending.reason in ("end_turn", "max_tokens", "stop_sequence")

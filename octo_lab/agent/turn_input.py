@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from octo_lab.core.messages import ChatRequest, Message, ToolSpec
+from octo_lab.core.messages import ChatRequest, Message, ToolSpec, Usage
 from octo_lab.llm.text_only import mention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnInput:
-    """All of what one turn is asked; ``id`` is that of the turn, for events."""
+    """All of what one turn is asked; ``id`` and ``spent`` are for events: see TurnBegan."""
 
     system: str
     history: Sequence[Message]
@@ -22,6 +22,7 @@ class TurnInput:
     response_schema: Mapping[str, Any] | None = None
     stop: tuple[str, ...] = ()
     id: str = ""
+    spent: Usage = Usage()
 
     def request(self, tools: Sequence[ToolSpec], said: Sequence[Message]) -> ChatRequest:
         """The one way a request comes about; ``said`` is what was said since the user's message."""

@@ -66,6 +66,9 @@ class EventBus:
 
         return tell
 
+    def watched(self, address: ChatAddress, message_id: str) -> bool:
+        return _key(address, message_id) in self._watching
+
     @contextmanager
     def watch(
         self, address: ChatAddress, message_id: str, *kinds: type, size: int = QUEUED

@@ -216,7 +216,7 @@ class BrowserSettings(_Part):
 
 class SessionSettings(_Part):
     """Turns of history a model sees, whether old ones are summed up when they fill half of the
-    window, turns that run at once, messages that may wait.
+    window, and by what, turns that run at once, messages that may wait.
 
     ``queue_mode`` is what becomes of a message that comes while a turn runs, ``overflow`` what
     becomes of one when no more may wait; a turn is slow after ``patience`` seconds.
@@ -224,6 +224,7 @@ class SessionSettings(_Part):
 
     history: Annotated[int, Field(ge=0)] = 50
     compact: bool = True
+    compact_with: Literal["model", "rules"] = "model"
     workers: Positive = 10
     queue: Positive = 32
     queue_mode: Literal["followup", "collect", "steer", "interrupt", "speculative"] = "followup"

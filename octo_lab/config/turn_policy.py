@@ -49,7 +49,9 @@ def ask_policy(
         profiles=_profiles(settings.tools),
         history=settings.session.history,
         privacy=_privacy(settings, secrets),
-        compaction=SessionCompaction(automatic=settings.session.compact),
+        compaction=SessionCompaction(
+            automatic=settings.session.compact, by=settings.session.compact_with
+        ),
     )
 
 

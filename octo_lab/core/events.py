@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from octo_lab.core.messages import CallOutcome, Media, ToolCall
+from octo_lab.core.messages import CallOutcome, Media, ToolCall, Usage
 from octo_lab.core.stream import ReasoningDelta, TextDelta, UsageReported
 
 Decision = Literal["once", "session", "always", "deny"]
@@ -18,9 +18,10 @@ Limit = Literal["iterations", "tokens", "seconds", "idle"]
 
 @dataclass(frozen=True, slots=True)
 class TurnBegan:
-    """The turn, or task, of that id begins."""
+    """The turn, or task, of that id begins; ``spent`` is what its session had taken before."""
 
     id: str
+    spent: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

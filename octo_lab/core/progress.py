@@ -134,10 +134,10 @@ ProgressEvent = (
 
 
 class Progress:
-    """Turns the events of one turn into progress. ``spent`` is what its session took before."""
+    """Turns the events of one turn into progress."""
 
-    def __init__(self, spent: Usage = Usage()) -> None:
-        self._spent = spent
+    def __init__(self) -> None:
+        self._spent = Usage()
         self._iteration = 0
         self._streamed = False
         self._names: dict[str, str] = {}
@@ -145,7 +145,8 @@ class Progress:
     def feed(self, event: TurnEvent) -> list[ProgressEvent]:
         """What the event means; nothing for those that only people see."""
         match event:
-            case TurnBegan(id):
+            case TurnBegan(id, spent):
+                self._spent += spent
                 return [TaskStarted(task_id=id)]
             case IterationStarted(number):
                 self._iteration, self._streamed = number, False

@@ -9,14 +9,18 @@ from octo_lab.agent.hooks import HookScope, TurnHooks
 from octo_lab.agent.loop import Agent
 from octo_lab.agent.ports import NO_HOOKS, Hooks
 from octo_lab.core.events import Noticed
+from octo_lab.core.messages import Usage
 from octo_lab.session.approvals import Asker, TurnApprover
 from octo_lab.session.call_context import CallContexts
 from octo_lab.session.parts import RunningTurn, TurnParts
 from octo_lab.session.patience import patience_with
+from octo_lab.session.used import Used
 from octo_lab.tools.tool import Tool
 
 
-def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Agent:
+def agent_for(
+    parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool], hooks: Hooks, used: Used
+) -> Agent:
     message, controller = turn.job.message, turn.controller
     asker = Asker(
         address=message.address,
@@ -42,19 +46,20 @@ def agent_for(parts: TurnParts, turn: RunningTurn, tools: Sequence[Tool]) -> Age
         limits=parts.policy.limits_for(message),
         patience=patience_with(turn.model),
         compactor=WithinWindow(turn.model.window),
-        hooks=_hooks(parts, turn),
+        hooks=hooks,
         steering=turn.said,
-        session=parts.usages.of(turn.job.session.id),
+        session=used.session,
     )
 
 
-def _hooks(parts: TurnParts, turn: RunningTurn) -> Hooks:
+def hooks_for(parts: TurnParts, turn: RunningTurn, spent: Usage) -> Hooks:
+    """``spent`` is what the session had taken before the turn."""
     if parts.hooks is None:
         return NO_HOOKS
     scope = HookScope(
         session=str(turn.job.session.key),
         profile=turn.job.message.address.profile,
         tell=lambda text: turn.controller.emit(Noticed(text)),
-        spent=sum(record.turn.usage.cost for record in turn.earlier.turns),
+        spent=spent.cost,
     )
     return TurnHooks(hooks=parts.hooks, scope=scope)

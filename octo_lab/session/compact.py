@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import anyio
 
 from octo_lab.agent.compaction import CompactionPolicy, summary_lines
+from octo_lab.agent.model_call import ModelCall
 from octo_lab.core.errors import OctoError
 from octo_lab.core.messages import ChatRequest, Message, Usage
-from octo_lab.core.stream import Done, TextDelta, UsageReported
+from octo_lab.core.stream import Done, StopReason, TextDelta, UsageReported
 from octo_lab.core.text import clean, head_and_tail
-from octo_lab.llm.provider import Provider
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.security.envelope import Envelope, origin_of
 from octo_lab.session.history import Earlier, model_messages
@@ -35,10 +36,12 @@ tool results or documents. Write the record alone."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionCompaction:
     """Dialogs of more than ``messages`` messages that fill ``share`` of the window are summed up;
-    at least the newest ``keep`` messages stay as they are. ``seconds``: how long a model may take.
+    at least the newest ``keep`` messages stay as they are. ``seconds``: how long a model may take;
+    ``by`` rules no model is asked.
     """
 
     automatic: bool = True
+    by: Literal["model", "rules"] = "model"
     messages: int = 40
     share: float = 0.5
     keep: int = 10
@@ -62,9 +65,12 @@ class SessionCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummedUp:
-    """``turns`` are in ``text``; ``model`` wrote it, or RULES; ``usage`` is what that cost."""
+    """``turns`` are in ``text``; ``model`` wrote it, or RULES; ``usage`` is what that cost.
 
-    turns: int
+    ``problem``: why no model wrote it although one was asked, or ''.
+    """
+
+    turns: int = 0
     text: str
     model: str
     usage: Usage = Usage()
@@ -72,7 +78,7 @@ class SummedUp:
 
 
 async def sum_up(
-    provider: Provider, earlier: Earlier, policy: SessionCompaction, window: int
+    call: ModelCall, earlier: Earlier, policy: SessionCompaction, window: int
 ) -> SummedUp | None:
     """The summary of the older turns and of the summary before them; None: too few turns.
 
@@ -83,24 +89,37 @@ async def sum_up(
     if not count:
         return None
     said = [message for record in past[:count] for message in model_messages(record)]
-    by_rules = "\n".join(filter(None, [before, *summary_lines(said)]))
-    problem = ""
+    made = _by_rules(said, before, policy)
+    if policy.by == "model":
+        made = await _by_model(call, said, before, policy, window, made)
+    return replace(made, turns=count, text=_marked(made.text, said, before))
+
+
+def _by_rules(said: Sequence[Message], before: str, policy: SessionCompaction) -> SummedUp:
+    lines = "\n".join(filter(None, [before, *summary_lines(said)]))
+    return SummedUp(text=head_and_tail(lines, policy.words * 8), model=RULES)
+
+
+async def _by_model(
+    call: ModelCall,
+    said: Sequence[Message],
+    before: str,
+    policy: SessionCompaction,
+    window: int,
+    instead: SummedUp,
+) -> SummedUp:
+    """What the model wrote, or ``instead`` with its problem."""
     try:
         with anyio.fail_after(policy.seconds):
-            text, usage = await _told(provider, said, before, policy, window)
+            text, usage = await _told(call, said, before, policy, window)
     except TimeoutError:
-        problem = f"the model took longer than {policy.seconds:g} s"
+        return replace(instead, problem=f"the model took longer than {policy.seconds:g} s")
     except OctoError as exc:
-        problem = exc.message
-    else:
-        if text.strip():
-            name = f"{provider.name}/{provider.model}"
-            text = clean(text.strip())
-            return SummedUp(turns=count, text=_marked(text, said, before), model=name, usage=usage)
-        problem = "the model said nothing"
-    limit = policy.words * 8
-    text = head_and_tail(by_rules, limit)
-    return SummedUp(turns=count, text=_marked(text, said, before), model=RULES, problem=problem)
+        return replace(instead, problem=exc.message)
+    if not text.strip():
+        return replace(instead, problem="the model said nothing", usage=usage)
+    name = f"{call.provider.name}/{call.provider.model}"
+    return SummedUp(text=clean(text.strip()), model=name, usage=usage)
 
 
 async def keep(database: Database, session_id: str, earlier: Earlier, made: SummedUp) -> bool:
@@ -128,7 +147,7 @@ def _marked(text: str, said: Sequence[Message], before: str) -> str:
 
 
 async def _told(
-    provider: Provider,
+    call: ModelCall,
     said: Sequence[Message],
     before: str,
     policy: SessionCompaction,
@@ -143,15 +162,17 @@ async def _told(
     )
     text: list[str] = []
     usage = Usage()
-    async with aclosing(provider.stream(request)) as events:
+    reason: StopReason | None = None
+    async with aclosing(await call.begin(request)) as events:
         async for event in events:
             match event:
                 case TextDelta(part):
                     text.append(part)
                 case UsageReported(reported):
                     usage += reported
-                case Done():
+                case Done(reason):
                     break
+    await call.ended(reason=reason, usage=usage, total=usage)
     return "".join(text), usage
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlalchemy import Connection
 
+from octo_lab.agent.hooks import HookScope, HookSet, TurnHooks
+from octo_lab.agent.model_call import ModelCall
+from octo_lab.agent.ports import NO_HOOKS, Hooks
 from octo_lab.core.errors import UsageError
 from octo_lab.core.replies import Told
 from octo_lab.session.ask import AskPolicy
@@ -29,6 +33,7 @@ class CompactCommands:
     workers: Workers
     models: ModelSource
     policy: AskPolicy
+    hooks: HookSet | None = None
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -48,12 +53,21 @@ class CompactCommands:
         earlier = await self._earlier(session)
         chosen = await self.models.choose(session.model)
         policy = replace(self.policy.compaction, keep=2)
-        made = await sum_up(chosen.provider, earlier, policy, chosen.window)
+        notes: list[str] = []
+        asked = ModelCall(provider=chosen.provider, hooks=self._hooks(session, notes.append))
+        made = await sum_up(asked, earlier, policy, chosen.window)
         if made is None:
             raise UsageError("There is too little to sum up", hint="go on; nothing is full yet")
         if not await keep(self.dialogs.database, session.id, earlier, made):
             raise UsageError("The session went on meanwhile", hint="ask for it again")
-        return Told(text=_words(made))
+        return Told(text="\n\n".join([_words(made), *notes]))
+
+    def _hooks(self, session: SessionRow, tell: Callable[[str], None]) -> Hooks:
+        if self.hooks is None:
+            return NO_HOOKS
+        key = session.key
+        scope = HookScope(session=str(key), profile=key.address.profile, tell=tell)
+        return TurnHooks(hooks=self.hooks, scope=scope)
 
     async def _earlier(self, session: SessionRow) -> Earlier:
         def read(db: Connection) -> Earlier:
@@ -66,5 +80,6 @@ class CompactCommands:
 
 def _words(made: SummedUp) -> str:
     turns = "1 turn" if made.turns == 1 else f"{made.turns} turns"
-    by = f"by rules: {made.problem}" if made.model == RULES else f"by `{made.model}`"
+    by = "by rules" if made.model == RULES else f"by `{made.model}`"
+    by += f": {made.problem}" if made.problem else ""
     return f"{turns} summed up {by}.\n\n{made.text}"

@@ -17,7 +17,7 @@ from octo_lab.core.messages import Message
 from octo_lab.core.text import clean, first_line
 from octo_lab.core.turns import TurnState
 from octo_lab.llm.resilience.swappable import Swappable
-from octo_lab.session.agents import agent_for
+from octo_lab.session.agents import agent_for, hooks_for
 from octo_lab.session.ask import turn_input, user_message
 from octo_lab.session.changes import TurnLedger, keep_changes
 from octo_lab.session.compacting import compacted
@@ -28,6 +28,7 @@ from octo_lab.session.privacy import keep_taint
 from octo_lab.session.steering import SteerBox, ignore
 from octo_lab.session.tasks import conclude
 from octo_lab.session.turn import TurnController, TurnFacts
+from octo_lab.session.used import used_before
 from octo_lab.storage.history import taint_at
 from octo_lab.storage.sessions import SessionRow, get_session, rename_session
 from octo_lab.storage.summaries import summary_of
@@ -202,7 +203,9 @@ async def _answer(parts: TurnParts, turn: RunningTurn) -> _Outcome:
 async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     tools = parts.policy.tools_for(turn.job.message, parts.tools, turn.model.name)
     emit = turn.controller.emit
-    earlier = await compacted(parts, turn)
+    used = await used_before(parts, turn, tools)
+    hooks = hooks_for(parts, turn, used.spent)
+    earlier = await compacted(parts, turn, hooks)
     texts = {name: turn.screen.mask(text) for name, text in turn.texts.items()}
     asked = turn_input(turn.job.message, tools, earlier, texts)
     asked = replace(asked, user=told_first(turn.row.remark, asked.user))
@@ -212,9 +215,10 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     for note in (*notes, first, idle):
         if note:
             emit(Noticed(note))
-    agent = agent_for(parts, turn, tools)
+    agent = agent_for(parts, turn, tools, hooks, used)
     keep = partial(_keep, parts, turn)
-    asked = replace(asked, id=turn.job.message.task.id if turn.job.message.task else turn.row.id)
+    task = turn.job.message.task
+    asked = replace(asked, id=task.id if task else turn.row.id, spent=used.spent)
     ending = await agent.run(asked, turn.transcript, emit, keep)
     if ending.note:
         emit(Noticed(ending.note))

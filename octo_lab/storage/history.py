@@ -79,15 +79,15 @@ def _path() -> CTE:
     return newest.union_all(older)
 
 
-_PATH = _path()
-_IDS = select(_PATH.c.id).order_by(_PATH.c.place)
-_TURNS = select(turns).join(_PATH, turns.c.id == _PATH.c.id).order_by(_PATH.c.place.desc())
+PATH = _path()
+_IDS = select(PATH.c.id).order_by(PATH.c.place)
+_TURNS = select(turns).join(PATH, turns.c.id == PATH.c.id).order_by(PATH.c.place.desc())
 _MESSAGES = (
     select(messages.c.turn_id, *COLUMNS)
-    .join(_PATH, messages.c.turn_id == _PATH.c.id)
+    .join(PATH, messages.c.turn_id == PATH.c.id)
     .order_by(messages.c.id)
 )
-_UNLIMITED = 2**31 - 1
+UNLIMITED = 2**31 - 1
 
 
 def load_turns(
@@ -129,13 +129,13 @@ def seen_at(db: Connection, turn_id: str | None) -> Seen:
 
 def on_path(db: Connection, head: str, cursor: str | None, wanted: Container[str]) -> str | None:
     """The newest of the ``wanted`` turns between ``head`` and ``cursor``."""
-    where = {"head": head, "stop": cursor or "", "limit": _UNLIMITED}
+    where = {"head": head, "stop": cursor or "", "limit": UNLIMITED}
     return next((turn for turn in db.scalars(_IDS, where) if turn in wanted), None)
 
 
 def path_after(db: Connection, head: str, turn: str) -> list[str]:
     """The turns from ``head`` back, as far as ``turn``, which is not one of them."""
-    return list(db.scalars(_IDS, {"head": head, "stop": turn, "limit": _UNLIMITED}))
+    return list(db.scalars(_IDS, {"head": head, "stop": turn, "limit": UNLIMITED}))
 
 
 def _turn_of(row: Row[Any]) -> TurnRow:

@@ -70,6 +70,7 @@ class WebChannel:
                 Route("/health", rest.health),
                 Route("/api/status", rest.status),
                 Route("/api/chat", rest.chat, methods=["POST"]),
+                Route("/api/chat/stream", rest.stream, methods=["POST"]),
                 WebSocketRoute("/ws", connect),
             ]
         )

@@ -7,17 +7,20 @@ from collections.abc import AsyncIterator
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp
 
 from octo_lab.bus.ports import Door
 from octo_lab.channels.answers import last_answer
 from octo_lab.channels.inbox import Heard
 from octo_lab.channels.listeners import Listeners
-from octo_lab.core.errors import OctoError, Rejected, UsageError
-from octo_lab.core.frames import Json, usage_json
+from octo_lab.core.errors import OctoError, UsageError
+from octo_lab.core.frames import Json
 from octo_lab.core.keys import ChatAddress
-from octo_lab.core.mail import ControlRequest, GetStatus, InboundMessage, OutboundMessage
+from octo_lab.core.mail import ControlRequest, GetStatus, InboundMessage
 from octo_lab.core.text import clean
 from octo_lab.core.wire import decode_options, reply_json
+from octo_lab.web.answer import answer_of, refusal
+from octo_lab.web.event_stream import EVENT_STREAM, EventStream
 from octo_lab.web.incoming import read_object
 
 CHANNEL = "web"
@@ -35,7 +38,11 @@ def chat_address(chat_id: str) -> ChatAddress:
 
 
 class Rest:
-    """``POST /api/chat`` takes ``message`` and, if wanted, ``chat`` and ``options``."""
+    """``POST /api/chat`` takes ``message`` and, if wanted, ``chat`` and ``options``.
+
+    A client that accepts ``text/event-stream``, or posts to ``/api/chat/stream``, is told how the
+    turn goes while it runs.
+    """
 
     def __init__(self, door: Door, listeners: Listeners) -> None:
         self._door = door
@@ -49,16 +56,25 @@ class Rest:
             address = chat_address(request.query_params.get("chat", "main"))
             reply = await self._door.control(ControlRequest(address=address, control=GetStatus()))
         except OctoError as exc:
-            return _error(exc)
+            return refusal(exc).response
         return JSONResponse(reply_json(reply))
 
-    async def chat(self, request: Request) -> Response:
+    async def chat(self, request: Request) -> ASGIApp:
+        if EVENT_STREAM in request.headers.get("accept", ""):
+            return await self.stream(request)
         try:
             message = _message(await _body(request.stream()))
             heard = await self._answer(message)
         except OctoError as exc:
-            return _error(exc)
-        return _said(heard) if isinstance(heard, OutboundMessage) else _answered(heard)
+            return refusal(exc).response
+        return answer_of(heard).response
+
+    async def stream(self, request: Request) -> ASGIApp:
+        try:
+            message = _message(await _body(request.stream()))
+        except OctoError as exc:
+            return refusal(exc).response
+        return EventStream(door=self._door, listeners=self._listeners, message=message)
 
     async def _answer(self, message: InboundMessage) -> Heard | None:
         with self._listeners.listen(message.address.chat_id) as inbox:
@@ -85,32 +101,3 @@ def _message(data: Json) -> InboundMessage:
         text=clean(text),
         options=decode_options({"headless": True, **options}),
     )
-
-
-def _said(message: OutboundMessage) -> Response:
-    body = {"text": message.text, "hint": message.hint}
-    if message.failed:
-        return JSONResponse({"error": message.text, "hint": message.hint}, status_code=409)
-    return JSONResponse(body)
-
-
-def _answered(turn: Heard | None) -> Response:
-    if turn is None or isinstance(turn, OutboundMessage):
-        body = {"error": "The answer got lost", "hint": "it is in the session's history"}
-        return JSONResponse(body, status_code=500)
-    answer: Json = {
-        "text": turn.text,
-        "state": turn.state,
-        "turn_id": turn.turn_id,
-        "session": turn.session,
-        "model": turn.model,
-        "usage": usage_json(turn.usage),
-    }
-    if turn.error is not None:
-        answer |= {"error": turn.error.message, "hint": turn.error.hint}
-    return JSONResponse(answer, status_code=502 if turn.state == "failed" else 200)
-
-
-def _error(exc: OctoError) -> Response:
-    status = 400 if isinstance(exc, UsageError) else 503 if isinstance(exc, Rejected) else 500
-    return JSONResponse({"error": exc.message, "hint": exc.hint}, status_code=status)

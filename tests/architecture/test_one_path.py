@@ -39,6 +39,28 @@ def test_no_face_starts_a_worker() -> None:
     assert users == {"app.py"}
 
 
+def test_one_place_asks_a_model_and_tells_the_hooks() -> None:
+    asking = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if path.relative_to(ROOT).parts[0] not in ("llm", "testing", "security")
+        and _streams(ast.parse(path.read_text(encoding="utf-8")))
+    }
+
+    assert asking == {"agent/model_call.py"}
+
+
+def _streams(tree: ast.Module) -> bool:
+    """Whether anything called ``provider``, or that of something, is asked for a stream."""
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(
+        isinstance(func, ast.Attribute)
+        and func.attr == "stream"
+        and ast.unparse(func.value) not in ("request", "rest", "self")
+        for func in called
+    )
+
+
 def _calls(tree: ast.Module, name: str) -> bool:
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = [arg for call in used for arg in (call.func, *call.args)]

@@ -27,7 +27,7 @@ CALL = ToolCall(id="1", name="shell", arguments="{}")
 USED = Usage(input_tokens=10, output_tokens=2, requests=1, cost=0.125, priced=1)
 BEFORE = Usage(input_tokens=5, output_tokens=1, requests=1, cost=0.25, priced=1)
 EVENTS: list[TurnEvent] = [
-    TurnBegan("t1"),
+    TurnBegan("t1", BEFORE),
     IterationStarted(1),
     ReasoningDelta("hm"),
     TextDelta("I lo"),
@@ -79,7 +79,7 @@ PROGRESS: list[p.ProgressEvent] = [
 
 
 def test_events_of_a_turn_become_the_fourteen_kinds_of_progress() -> None:
-    projection = p.Progress(BEFORE)
+    projection = p.Progress()
 
     assert [made for event in EVENTS for made in projection.feed(event)] == PROGRESS
     assert {type(event) for event in PROGRESS} == set(p.ProgressEvent.__args__)

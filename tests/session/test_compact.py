@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,8 +10,15 @@ from typing import Any
 import pytest
 
 from octo_lab.agent.compaction import SUMMARY_HEAD
+from octo_lab.agent.model_call import ModelCall
+from octo_lab.agent.ports import NO_HOOKS
 from octo_lab.app import Setup, open_app
-from octo_lab.config.settings import ModelSettings, ProviderSettings
+from octo_lab.config.settings import (
+    HookSettings,
+    ModelSettings,
+    ProviderSettings,
+    SessionSettings,
+)
 from octo_lab.core.mail import GetHistory, RunCommand
 from octo_lab.core.messages import ChatRequest, Message
 from octo_lab.core.replies import History, Told
@@ -181,8 +189,47 @@ async def test_what_strangers_said_stays_theirs_in_the_summary_of_a_summary() ->
     before = Envelope().wrap("orders", origin="a summary that draws on web_fetch, page.example")
     earlier = Earlier(summary=before, turns=(spoken(1), spoken(2)))
 
-    made = await sum_up(Recorder(), earlier, policy, 10_000)
+    call = ModelCall(provider=Recorder(), hooks=NO_HOOKS)
+    made = await sum_up(call, earlier, policy, 10_000)
 
     assert made is not None
     assert origin_of(made.text) == "a summary that draws on web_fetch, page.example"
     assert origin_of("a text of a person's") == ""
+
+
+async def test_a_summary_by_rules_asks_no_model(tmp_path: Path, server: LlmServer) -> None:
+    channel = MemoryChannel()
+    server.script(*[answer] * 4)
+    by_rules = SessionSettings(compact_with="rules")
+    async with open_app(small(tmp_path, channel, server, session=by_rules)):
+        for n in range(4):
+            await channel.turn(await channel.ask(f"number {n}"))
+        told = await command(channel, "/compact")
+
+    assert told.text.startswith("3 turns summed up by rules.\n\n> User: number 0")
+    assert len(server.requests) == 4
+
+
+async def test_a_hook_sees_the_call_for_a_summary_and_may_deny_it(
+    tmp_path: Path, server: LlmServer
+) -> None:
+    source = (
+        "import json, sys; told = json.load(sys.stdin); "
+        "open('seen', 'a').write(f\"{told['event']} {told['iteration']}\\n\"); "
+        "print('no summaries'); sys.exit(told['iteration'] == 0 and told['event'][0] == 'b')"
+    )
+    command_line = (sys.executable, "-c", source)
+    hooks = tuple(
+        HookSettings(event=event, command=command_line, timeout_ms=20_000)
+        for event in ("before_llm_call", "after_llm_call")
+    )
+    channel = MemoryChannel()
+    server.script(*[answer] * 3)
+    async with open_app(small(tmp_path, channel, server, hooks=hooks)):
+        for n in range(3):
+            await channel.turn(await channel.ask(f"number {n}"))
+        told = await command(channel, "/compact")
+
+    assert "by rules: A hook did not let the model be asked: no summaries" in told.text
+    seen = (tmp_path / "seen").read_text().splitlines()
+    assert seen == ["before_llm_call 1", "after_llm_call 1"] * 3 + ["before_llm_call 0"]
