@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from octo_lab.security.known import Known
 from octo_lab.security.masking import MASK as MASK
@@ -35,6 +36,12 @@ class Redactor:
 
 redact = Redactor()
 """Masks what looks like a key."""
+
+
+@lru_cache(maxsize=8)
+def redactor(secrets: tuple[str, ...], *, shapes: bool = True) -> Redactor:
+    """The same one for the same secrets: making one costs more than a turn should."""
+    return Redactor(secrets, shapes=shapes)
 
 
 def secret_values(environ: Mapping[str, str]) -> list[str]:

@@ -140,14 +140,17 @@ class Shape:
             scan.ranges.append((hidden, match.end()))
 
 
-_UNQUOTED = r"[^\s\"'`,;&<>{}()]"
+# One character of a value; a backslash before what JSON escapes is none.
+_ESCAPED = r"\\(?![\"nrt])"
+_UNQUOTED = rf"(?:[^\s\"'`,;&<>{{}}()\\]|{_ESCAPED})"
+_SET = rf"(?:[^\s\"'`,;&<>{{}}()$\\]|{_ESCAPED})"
 _ASSIGNED = r"{}[\"']?\s{{0,4}}".format("(?i)" + _NAMES)
 
 SHAPES = (
     Shape(
         hint=Hint(_PEM),
-        whole=re.compile(rf"{_PEM}(?P<secret>[^-*]{{1,20000}})(?=\Z|[-*])"),
-        growing=re.compile(rf"{_PEM}(?P<secret>[^-*]{{0,20000}})\Z"),
+        whole=re.compile(rf"{_PEM}(?P<secret>[^-*`]{{1,20000}})(?=\Z|[-*`])"),
+        growing=re.compile(rf"{_PEM}(?P<secret>[^-*`]{{0,20000}})\Z"),
         sign="PRIVATE KEY-----",
     ),
     Shape(
@@ -161,8 +164,8 @@ SHAPES = (
         hint=Hint(
             r"\b(?:[A-Z][A-Z0-9]*_)+(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?)="
         ),
-        whole=re.compile(rf"{_VARIABLE}(?P<secret>[^\s\"'`,;&<>{{}}()$]{{6,}})"),
-        growing=re.compile(rf"{_VARIABLE}(?P<secret>[^\s\"'`,;&<>{{}}()$]*)\Z"),
+        whole=re.compile(rf"{_VARIABLE}(?P<secret>{_SET}{{6,}})"),
+        growing=re.compile(rf"{_VARIABLE}(?P<secret>{_SET}*)\Z"),
         sign="=",
     ),
     Shape(

@@ -163,11 +163,11 @@ class Controls:
         )
         # A turn that was read as running may have ended since, or have begun meanwhile.
         live = {turn.row.id: turn.controller for turn in (*before, *self.workers.running)}
-        key = str(session.key)
+        key, mask = str(session.key), self.tools.parts.policy.privacy.mask
         turns: list[TurnSnapshot] = [
             live[record.turn.id].snapshot()
             if record.turn.id in live
-            else stored_snapshot(record, key)
+            else stored_snapshot(record, key, mask)
             for record in records
         ]
         return History(session=key, title=session.title, turns=tuple(turns))

@@ -25,11 +25,16 @@ async def keep_crash_copies(
     kept: dict[str, str] = {}
     while True:
         await anyio.sleep(SECONDS)
-        texts = {turn.row.id: turn.transcript.partial for turn in running()}
+        texts = {turn.row.id: _sure(turn) for turn in running()}
         for turn_id, text in texts.items():
             if text != kept.get(turn_id, ""):
                 await _keep(database, owner, turn_id, text)
         kept = texts
+
+
+def _sure(turn: RunningTurn) -> str:
+    """What is visible, but for an end that may be the beginning of a secret."""
+    return turn.mask.stream().feed(turn.transcript.partial)
 
 
 async def _keep(database: Database, owner: str, turn_id: str, text: str) -> None:

@@ -16,6 +16,8 @@ from octo_lab.core.turns import (
     ToolBlock,
     TurnSnapshot,
 )
+from octo_lab.security.outgoing import masked_message
+from octo_lab.security.redact import Redactor, redact
 from octo_lab.session.turn import PREVIEW, steered_block
 from octo_lab.storage.turns import TurnRecord
 
@@ -56,8 +58,8 @@ def model_messages(record: TurnRecord) -> tuple[Message, ...]:
     return (*record.messages, Message(role="assistant", content=note))
 
 
-def stored_snapshot(record: TurnRecord, session: str) -> TurnSnapshot:
-    """A stored turn as people see it."""
+def stored_snapshot(record: TurnRecord, session: str, mask: Redactor = redact) -> TurnSnapshot:
+    """A stored turn as people see it; a secret may be known as one only since it was stored."""
     turn = record.turn
     ended = turn.ended_at
     return TurnSnapshot(
@@ -66,8 +68,8 @@ def stored_snapshot(record: TurnRecord, session: str) -> TurnSnapshot:
         session=session,
         revision=STORED_REVISION if turn.state != "running" else 0,
         state=turn.state,
-        prompt=turn.prompt,
-        blocks=tuple(_blocks(record)),
+        prompt=mask(turn.prompt),
+        blocks=tuple(_blocks(record, mask)),
         usage=turn.usage,
         model=f"{turn.provider}/{turn.model}",
         started_at=turn.started_at,
@@ -75,15 +77,16 @@ def stored_snapshot(record: TurnRecord, session: str) -> TurnSnapshot:
     )
 
 
-def _blocks(record: TurnRecord) -> Iterable[Block]:
-    results = {m.tool_call_id: m for m in record.messages if m.role == "tool"}
-    for number, message in enumerate(record.messages):
+def _blocks(record: TurnRecord, mask: Redactor) -> Iterable[Block]:
+    messages = [masked_message(message, mask) for message in record.messages]
+    results = {m.tool_call_id: m for m in messages if m.role == "tool"}
+    for number, message in enumerate(messages):
         if message.role == "assistant":
             yield from _said(message, results)
         elif message.role == "user" and number:
             yield steered_block(message.content)
     if record.turn.partial.strip():
-        yield TextBlock(record.turn.partial)
+        yield TextBlock(mask(record.turn.partial))
     if record.turn.error:
         yield ErrorBlock(record.turn.error, record.turn.hint)
 

@@ -18,8 +18,9 @@ from octo_lab.bus.latest import Latest
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage
 from octo_lab.core.turns import TurnSnapshot
+from octo_lab.llm.masked import Masked
 from octo_lab.llm.resilience.pace import Pace
-from octo_lab.llm.resilience.swappable import Swappable
+from octo_lab.security.redact import Redactor, redact
 from octo_lab.security.taint import Taint
 from octo_lab.session.approvals import ApprovalDesk
 from octo_lab.session.ask import AskPolicy
@@ -89,7 +90,7 @@ class RunningTurn:
     job: Job
     row: TurnRow
     model: ChosenModel
-    provider: Swappable
+    provider: Masked
     controller: TurnController
     stopper: Stopper
     earlier: Earlier
@@ -100,6 +101,7 @@ class RunningTurn:
     changes: Changes = field(default_factory=Changes)
     taint: Taint = field(default_factory=Taint)
     screen: Screen = field(default_factory=Screen)
+    mask: Redactor = redact
 
     def use(self, model: ChosenModel) -> None:
         """From the next request on, ask another model."""

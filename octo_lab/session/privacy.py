@@ -8,7 +8,7 @@ from functools import partial
 
 from octo_lab.core.mail import InboundMessage
 from octo_lab.security.private_names import PrivateNames
-from octo_lab.security.redact import Redactor
+from octo_lab.security.redact import Redactor, redactor
 from octo_lab.security.taint import Taint
 from octo_lab.storage.database import Database
 from octo_lab.storage.history import Seen
@@ -26,11 +26,22 @@ class Privacy:
     names: PrivateNames = PrivateNames()
     trusted: tuple[str, ...] = ()
     reachable: tuple[str, ...] = ()
+    shapes: bool = True
 
-    def screen(self, notice: Callable[[str], None], alarms: Taint | None = None) -> Screen:
+    @property
+    def mask(self) -> Redactor:
+        """Hides the secrets there are now, and with ``shapes`` what looks like one."""
+        return redactor(tuple(self.secrets), shapes=self.shapes)
+
+    def screen(
+        self,
+        notice: Callable[[str], None],
+        alarms: Taint | None = None,
+        mask: Callable[[str], str] | None = None,
+    ) -> Screen:
         """The screen of one turn; ``alarms`` are those of its conversation."""
         return Screen(
-            mask=Redactor(self.secrets),
+            mask=mask or self.mask,
             private=self.names,
             trusted=self.trusted,
             reachable=self.reachable,
@@ -53,7 +64,7 @@ class Privacy:
     def given(self, message: InboundMessage) -> Iterable[str]:
         """What private data a message of the person brings."""
         yield from message.taint
-        mask = Redactor(self.secrets)
+        mask = redactor(tuple(self.secrets))
         if mask(message.text) != message.text:
             yield "the message holds something that looks like a key"
         for item in message.attachments:

@@ -16,11 +16,13 @@ from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message
 from octo_lab.core.text import clean, first_line
 from octo_lab.core.turns import TurnState
-from octo_lab.llm.resilience.swappable import Swappable
+from octo_lab.llm.masked import Masked
+from octo_lab.security.outgoing import Outgoing, masked_message
 from octo_lab.session.agents import agent_for, hooks_for
 from octo_lab.session.ask import turn_input, user_message
 from octo_lab.session.changes import TurnLedger, keep_changes
 from octo_lab.session.compacting import compacted
+from octo_lab.session.hiding import Hiding
 from octo_lab.session.history import Earlier
 from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
@@ -84,12 +86,14 @@ async def begin(
     session, texts = await _as_of_now(parts, job)
     _check_turns(parts.usages.limits.turns, session)
     model = await parts.models.choose(job.message.options.model or session.model)
+    privacy = parts.policy.privacy
+    mask = privacy.mask
     new = replace(_new_turn(job, model), beside=beside is not None)
 
     def store(db: Connection) -> tuple[TurnRow, Sequence[TurnRecord], str]:
         row = begin_turn(db, new, owner=parts.owner)
         if row.parent is None and not job.session.title:
-            rename_session(db, job.session.id, first_line(new.prompt, TITLE_LENGTH))
+            rename_session(db, job.session.id, first_line(mask(new.prompt), TITLE_LENGTH))
         if beside is not None:
             return row, beside.earlier.turns, beside.earlier.summary
         if row.parent is None:
@@ -100,8 +104,8 @@ async def begin(
 
     row, past, summary = await parts.database.run(store)
     told = parts.events.teller(job.message.address, job.message.id)
-    controller = TurnController(_facts(job, row, model), told)
-    privacy = parts.policy.privacy
+    hiding = Hiding(mask)
+    controller = TurnController(_facts(job, row, model), told, hiding)
     taint = privacy.taint(past, job.message, await _summed_up(parts, session, summary))
 
     def taken(said: Job) -> None:
@@ -112,7 +116,7 @@ async def begin(
         job=job,
         row=row,
         model=model,
-        provider=Swappable(model.provider),
+        provider=Masked(model.provider, Outgoing(mask)),
         controller=controller,
         stopper=stopper,
         news=news,
@@ -121,7 +125,8 @@ async def begin(
         said=SteerBox(taken),
         changes=Changes(TurnLedger(database=parts.database, turn=lambda _: row.id)),
         taint=taint,
-        screen=privacy.screen(lambda text: controller.emit(Noticed(text))),
+        mask=mask,
+        screen=privacy.screen(lambda text: controller.emit(Noticed(text)), mask=hiding.text),
     )
 
 
@@ -236,8 +241,13 @@ async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]
     await _keep_changes(parts, turn)
     await keep_taint(parts.database, turn.row, parts.owner, turn.taint)
     await parts.database.run(
-        partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=messages)
+        partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=_kept(turn, messages))
     )
+
+
+def _kept(turn: RunningTurn, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages as they are stored: without secrets, but for the person's own words."""
+    return tuple(m if m.role == "user" else masked_message(m, turn.mask) for m in messages)
 
 
 async def _keep_changes(parts: TurnParts, turn: RunningTurn) -> None:
@@ -256,10 +266,10 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
         turn_id=turn.row.id,
         owner=parts.owner,
         state=outcome.state,
-        messages=messages,
+        messages=_kept(turn, messages),
         usage=turn.transcript.usage,
-        error=outcome.error,
-        hint=outcome.hint,
+        error=turn.mask(outcome.error),
+        hint=turn.mask(outcome.hint),
     )
 
     def store(db: Connection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from octo_lab.agent.task import Done, Outcome, concluded, remember
 from octo_lab.core.tasks import TaskComplete, TaskUpdate
 from octo_lab.core.turns import TurnState
+from octo_lab.security.outgoing import masked_message
 from octo_lab.session.parts import RunningTurn, TurnParts
 
 STOPPED = "Stopped before it was done"
@@ -21,7 +22,7 @@ async def conclude(parts: TurnParts, turn: RunningTurn, state: TurnState, proble
     stopped = state in ("cancelled", "interrupted")
     done = Done(
         problem=STOPPED if stopped else problem,
-        messages=turn.transcript.messages,
+        messages=[masked_message(message, turn.mask) for message in turn.transcript.messages],
         usage=turn.transcript.usage,
         files=[change.path for change in turn.changes.files],
     )

@@ -36,6 +36,8 @@ from octo_lab.core.turns import (
     TurnSnapshot,
     TurnState,
 )
+from octo_lab.security.redact import redact
+from octo_lab.session.hiding import HIDDEN, Hiding
 
 PREVIEW = 20_000
 
@@ -72,11 +74,14 @@ class TurnController:
     """Owns the state of one turn. ``emit`` costs the same however long the turn is.
 
     A block that did not change is the same object in the next snapshot. ``tell`` is told every
-    event, also those that change no block.
+    event, also those that change no block. Secrets are hidden before anything else is done.
     """
 
-    def __init__(self, facts: TurnFacts, tell: Watch | None = None) -> None:
-        self._facts = facts
+    def __init__(
+        self, facts: TurnFacts, tell: Watch | None = None, hiding: Hiding | None = None
+    ) -> None:
+        self._hiding = hiding or Hiding(redact)
+        self._facts = replace(facts, prompt=self._hiding.text(facts.prompt))
         self._tell = tell
         self._blocks: list[Block] = []
         self._growing: _Growing | None = None
@@ -91,6 +96,10 @@ class TurnController:
         """Take in what happened next; after the end nothing changes any more."""
         if self.latest.over:
             return
+        for shown in self._hiding.feed(event):
+            self._take(shown)
+
+    def _take(self, event: TurnEvent) -> None:
         if self._tell is not None:
             self._tell(event)
         reduce = _REDUCE.get(type(event))
@@ -113,10 +122,13 @@ class TurnController:
         """Publish the terminal snapshot; call it when the turn is stored."""
         if self.latest.over:
             return
+        for shown in self._hiding.end():
+            self._take(shown)
         self._freeze()
         self._close_tools()
-        if error:
-            self._blocks.append(ErrorBlock(error, hint))
+        failed = [ErrorBlock(self._hiding.text(error), self._hiding.text(hint))] if error else []
+        hidden = [NoticeBlock(HIDDEN)] if self._hiding.hid else []
+        self._blocks += (*hidden, *failed)
         self._state = state
         self._seconds = time.perf_counter() - self._began
         self.latest.end()

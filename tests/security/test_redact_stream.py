@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +55,9 @@ PIECES = st.sampled_from(
         "-----END",
         "\n",
         "$",
+        "\\",
+        "\\n",
+        "`",
         "(",
         "settings.value",
         "é",
@@ -73,7 +78,7 @@ def test_a_text_in_pieces_is_masked_as_the_whole(
     mask: Redactor, text: str, places: list[int]
 ) -> None:
     cuts = [0, *sorted(min(place, len(text)) for place in places), len(text)]
-    pieces = [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    pieces = [text[a:b] for a, b in pairwise(cuts)]
 
     assert streamed(mask, pieces) == mask(text)
     assert streamed(mask, list(text)) == mask(text)

@@ -1,0 +1,95 @@
+"""What is said to a model and by it, without secrets: for whoever it is sent to or kept for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from octo_lab.core.messages import ChatRequest, Message, ToolCall
+from octo_lab.security.redact import Redactor
+
+Mask = Callable[[str], str]
+_KEPT = 4096  # messages whose masked form is remembered
+
+
+class Outgoing:
+    """Masks the requests of one turn; a message that was masked once is not read again."""
+
+    def __init__(self, mask: Redactor) -> None:
+        self._mask = mask
+        self._known: dict[int, tuple[Message, Message]] = {}
+
+    def __call__(self, request: ChatRequest) -> ChatRequest:
+        """The very same one when there is nothing to hide."""
+        messages = [self._masked(message) for message in request.messages]
+        if all(new is old for new, old in zip(messages, request.messages, strict=True)):
+            return request
+        return replace(request, messages=messages)
+
+    def _masked(self, message: Message) -> Message:
+        kept = self._known.get(id(message))
+        if kept is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            kept = self._known[id(message)] = message, masked_message(message, self._mask)
+        return kept[1]
+
+
+def masked_message(message: Message, mask: Redactor) -> Message:
+    """The very same one when there is nothing to hide.
+
+    What a provider wants back verbatim cannot be masked: it is left out where it holds a known
+    secret, and where the words that it belongs to are others now.
+    """
+    state = message.provider_state
+    masked = replace(
+        message,
+        content=mask(message.content),
+        reasoning=mask(message.reasoning),
+        diff=mask(message.diff),
+        tool_calls=masked_calls(message.tool_calls, mask),
+    )
+    if masked == message and (state is None or not mask.knows(state.blob)):
+        return message
+    return replace(masked, provider_state=None)
+
+
+def masked_calls(calls: Sequence[ToolCall], mask: Mask) -> tuple[ToolCall, ...]:
+    return tuple(replace(call, arguments=masked_json(call.arguments, mask)) for call in calls)
+
+
+def masked_json(text: str, mask: Mask) -> str:
+    """JSON text that stays JSON; any other text is masked as such."""
+    masked = mask(text)
+    if masked == text or _parsed(masked) is not None:
+        return masked
+    value = _parsed(text)
+    if value is None:
+        return masked
+    return json.dumps(_without(value, mask), ensure_ascii=False)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _without(value: Any, mask: Mask, name: str = "") -> Any:
+    """What a text is named tells whether it is a secret: ``{"password": "..."}``."""
+    match value:
+        case dict():
+            return {mask(key): _without(item, mask, key) for key, item in value.items()}
+        case list():
+            return [_without(item, mask, name) for item in value]
+        case str():
+            begun = f'"{name}": "'
+            whole = mask(f'{begun}{mask(value)}"')
+            return whole[len(begun) : -1] if whole.startswith(begun) else mask(value)
+        case int() | float() if not isinstance(value, bool):
+            return value if mask(str(value)) == str(value) else mask(str(value))
+        case _:
+            return value
