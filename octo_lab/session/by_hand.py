@@ -26,6 +26,7 @@ from octo_lab.session.call_context import CallContexts
 from octo_lab.session.changes import TurnLedger, keep_changes
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.parts import TurnParts
+from octo_lab.storage.history import Seen
 from octo_lab.storage.sessions import SessionRow, create_session, find_session
 from octo_lab.storage.turns import NewTurn, begin_turn, finish_turn, load_turns
 from octo_lab.tools.changes import Changes
@@ -57,7 +58,7 @@ class HandCalls:
             said=self.said,
         )
         changes = Changes(TurnLedger(database=self.parts.database, turn=hand.turn))
-        dispatch = self._dispatch(tool, hand, changes, await self._taint(session))
+        dispatch = self._dispatch(tool, hand, changes, await self._seen(session))
         try:
             result = await _dispatched(dispatch, hand, tool)
         finally:
@@ -65,7 +66,7 @@ class HandCalls:
                 hand.note(await keep_changes(self.parts.database, hand.turn, changes))
         return hand.answer(tool, result, undo=bool(changes.files))
 
-    def _dispatch(self, tool: Tool, hand: _Hand, changes: Changes, taint: Taint) -> Dispatch:
+    def _dispatch(self, tool: Tool, hand: _Hand, changes: Changes, seen: Seen) -> Dispatch:
         policy = self.parts.policy
         return Dispatch(
             tools={tool.name: tool},
@@ -76,8 +77,8 @@ class HandCalls:
                 session=hand.session,
                 turn_id=hand.turn_id,
                 changes=changes,
-                taint=taint,
-                screen=policy.privacy.screen(hand.note),
+                taint=Taint(*seen.taint),
+                screen=policy.privacy.screen(hand.note, Taint(*seen.alarms)),
             ),
             limits=policy.limits,
             hooks=self._hooks(hand),
@@ -92,14 +93,14 @@ class HandCalls:
         scope = HookScope(session=hand.session, profile=profile, tell=hand.note)
         return TurnHooks(hooks=self.parts.hooks, scope=scope)
 
-    async def _taint(self, session: SessionRow | None) -> Taint:
+    async def _seen(self, session: SessionRow | None) -> Seen:
         """What the chat's dialog has seen: each turn knows it of all before it."""
         if session is None:
-            return Taint()
+            return Seen()
         newest = await self.dialogs.database.read(
             lambda db: load_turns(db, session.id, context_only=True, limit=1)
         )
-        return Taint(*(reason for record in newest for reason in record.turn.taint))
+        return Seen(newest[-1].turn.taint, newest[-1].turn.alarms) if newest else Seen()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from octo_lab.session.models import ChosenModel, ModelSource
 from octo_lab.session.steering import SteerBox
 from octo_lab.session.turn import TurnController
 from octo_lab.storage.database import Database
+from octo_lab.storage.history import Seen
 from octo_lab.storage.turns import TurnRow
 from octo_lab.tools.changes import Changes
 from octo_lab.tools.screen import Screen
@@ -102,6 +103,11 @@ class RunningTurn:
     taint: Taint = field(default_factory=Taint)
     screen: Screen = field(default_factory=Screen)
     mask: Redactor = redact
+
+    @property
+    def seen(self) -> Seen:
+        """What the conversation has seen so far that calls for care."""
+        return Seen(self.taint.reasons, self.screen.alarms.reasons)
 
     def use(self, model: ChosenModel) -> None:
         """From the next request on, ask another model."""

@@ -84,7 +84,3 @@ async def keep_seen(database: Database, turn: TurnRow, owner: str, seen: Seen) -
     """Store it before the texts are stored: a turn that cannot is not kept either."""
     if seen != (turn.taint, turn.alarms):
         await database.run(partial(mark_turn, turn_id=turn.id, owner=owner, seen=seen))
-
-
-async def keep_taint(database: Database, turn: TurnRow, owner: str, taint: Taint) -> None:
-    await keep_seen(database, turn, owner, Seen(taint.reasons))

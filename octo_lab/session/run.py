@@ -26,12 +26,12 @@ from octo_lab.session.hiding import Hiding
 from octo_lab.session.history import Earlier
 from octo_lab.session.models import ChosenModel
 from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
-from octo_lab.session.privacy import keep_taint
+from octo_lab.session.privacy import alarms_of, keep_seen
 from octo_lab.session.steering import SteerBox, ignore
 from octo_lab.session.tasks import conclude
 from octo_lab.session.turn import TurnController, TurnFacts
 from octo_lab.session.used import used_before
-from octo_lab.storage.history import taint_at
+from octo_lab.storage.history import Seen, seen_at
 from octo_lab.storage.sessions import SessionRow, get_session, rename_session
 from octo_lab.storage.summaries import summary_of
 from octo_lab.storage.turns import (
@@ -106,7 +106,9 @@ async def begin(
     told = parts.events.teller(job.message.address, job.message.id)
     hiding = Hiding(mask)
     controller = TurnController(_facts(job, row, model), told, hiding)
-    taint = privacy.taint(past, job.message, await _summed_up(parts, session, summary))
+    before = await _summed_up(parts, session, summary)
+    taint = privacy.taint(past, job.message, before.taint)
+    alarms = alarms_of(past, before.alarms)
 
     def taken(said: Job) -> None:
         taint.mark_all(privacy.given(said.message))
@@ -126,15 +128,15 @@ async def begin(
         changes=Changes(TurnLedger(database=parts.database, turn=lambda _: row.id)),
         taint=taint,
         mask=mask,
-        screen=privacy.screen(lambda text: controller.emit(Noticed(text)), mask=hiding.text),
+        screen=privacy.screen(lambda text: controller.emit(Noticed(text)), alarms, hiding.text),
     )
 
 
-async def _summed_up(parts: TurnParts, session: SessionRow, summary: str) -> tuple[str, ...]:
-    """What private data the turns behind a summary had seen."""
+async def _summed_up(parts: TurnParts, session: SessionRow, summary: str) -> Seen:
+    """What the turns behind a summary had seen."""
     if not summary:
-        return ()
-    return await parts.database.read(partial(taint_at, turn_id=session.cursor))
+        return Seen()
+    return await parts.database.read(partial(seen_at, turn_id=session.cursor))
 
 
 async def _as_of_now(parts: TurnParts, job: Job) -> tuple[SessionRow, dict[LayerName, str]]:
@@ -239,7 +241,7 @@ def _left(count: int) -> str:
 
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:
     await _keep_changes(parts, turn)
-    await keep_taint(parts.database, turn.row, parts.owner, turn.taint)
+    await keep_seen(parts.database, turn.row, parts.owner, turn.seen)
     await parts.database.run(
         partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=_kept(turn, messages))
     )
@@ -280,7 +282,7 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
 
     try:
         await _keep_changes(parts, turn)
-        await keep_taint(parts.database, turn.row, parts.owner, turn.taint)
+        await keep_seen(parts.database, turn.row, parts.owner, turn.seen)
         await parts.database.run(store)
     except OctoError as exc:
         outcome = _Outcome(state="failed", error=exc.message, hint=exc.hint)

@@ -107,12 +107,6 @@ def load_turns(
     return [TurnRecord(turn=_turn_of(row), messages=tuple(said[row.id])) for row in rows]
 
 
-def taint_at(db: Connection, turn_id: str | None) -> tuple[str, ...]:
-    """What private data a conversation had seen by the end of a turn."""
-    lines = db.scalar(select(turns.c.taint).where(turns.c.id == (turn_id or "")))
-    return tuple((lines or "").splitlines())
-
-
 class Seen(NamedTuple):
     """What a conversation had seen by the end of a turn: private data, and orders of strangers."""
 
