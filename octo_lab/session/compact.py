@@ -18,6 +18,8 @@ from octo_lab.core.stream import Done, StopReason, TextDelta, UsageReported
 from octo_lab.core.text import clean, head_and_tail
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
 from octo_lab.security.envelope import Envelope, origin_of
+from octo_lab.security.outgoing import masked_message
+from octo_lab.security.redact import Redactor, redact
 from octo_lab.session.history import Earlier, model_messages
 from octo_lab.storage.database import Database
 from octo_lab.storage.summaries import keep_summary
@@ -78,9 +80,14 @@ class SummedUp:
 
 
 async def sum_up(
-    call: ModelCall, earlier: Earlier, policy: SessionCompaction, window: int
+    call: ModelCall,
+    earlier: Earlier,
+    policy: SessionCompaction,
+    window: int,
+    mask: Redactor = redact,
 ) -> SummedUp | None:
     """The summary of the older turns and of the summary before them; None: too few turns.
+    Secrets are hidden before anything is cut.
 
     A model that fails, or says nothing, is replaced by rules.
     """
@@ -88,11 +95,12 @@ async def sum_up(
     count = policy.split(past)
     if not count:
         return None
-    said = [message for record in past[:count] for message in model_messages(record)]
+    told = (message for record in past[:count] for message in model_messages(record))
+    said = [masked_message(message, mask) for message in told]
     made = _by_rules(said, before, policy)
     if policy.by == "model":
         made = await _by_model(call, said, before, policy, window, made)
-    return replace(made, turns=count, text=_marked(made.text, said, before))
+    return replace(made, turns=count, text=_marked(mask(made.text), said, before))
 
 
 def _by_rules(said: Sequence[Message], before: str, policy: SessionCompaction) -> SummedUp:

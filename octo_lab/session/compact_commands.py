@@ -13,6 +13,8 @@ from octo_lab.agent.model_call import ModelCall
 from octo_lab.agent.ports import NO_HOOKS, Hooks
 from octo_lab.core.errors import UsageError
 from octo_lab.core.replies import Told
+from octo_lab.llm.masked import Masked
+from octo_lab.security.outgoing import Outgoing
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.compact import RULES, SummedUp, keep, sum_up
@@ -54,8 +56,10 @@ class CompactCommands:
         chosen = await self.models.choose(session.model)
         policy = replace(self.policy.compaction, keep=2)
         notes: list[str] = []
-        asked = ModelCall(provider=chosen.provider, hooks=self._hooks(session, notes.append))
-        made = await sum_up(asked, earlier, policy, chosen.window)
+        mask = self.policy.privacy.mask
+        provider = Masked(chosen.provider, Outgoing(mask))
+        asked = ModelCall(provider=provider, hooks=self._hooks(session, notes.append))
+        made = await sum_up(asked, earlier, policy, chosen.window, mask)
         if made is None:
             raise UsageError("There is too little to sum up", hint="go on; nothing is full yet")
         if not await keep(self.dialogs.database, session.id, earlier, made):

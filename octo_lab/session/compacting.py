@@ -25,7 +25,7 @@ async def compacted(parts: TurnParts, turn: RunningTurn, hooks: Hooks) -> Earlie
     emit = turn.controller.emit
     emit(Noticed("The older part of this conversation is being summed up."))
     call = ModelCall(provider=turn.provider, hooks=hooks)
-    made = await sum_up(call, earlier, policy, window)
+    made = await sum_up(call, earlier, policy, window, turn.mask)
     if made is None:
         return earlier
     turn.transcript.usage += made.usage
