@@ -10,6 +10,7 @@ from octo_lab.core.errors import Rejected, UsageError
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import ControlRequest, GetStatus, InboundMessage, RunCommand
 from octo_lab.core.replies import ControlReply, Told
+from octo_lab.core.tool_mail import CallTool
 
 pytestmark = pytest.mark.anyio
 
@@ -128,6 +129,33 @@ async def test_a_control_that_takes_too_long_is_answered() -> None:
     bus.close()
 
     assert reply == Told(text="No answer within 0 s", failed=True)
+
+
+@pytest.mark.parametrize(("control", "left"), [(CallTool(name="shell"), 0), (GetStatus(), 1)])
+async def test_a_tool_ends_when_nobody_waits_for_it_any_more(
+    bus: Bus, control: CallTool | GetStatus, left: int
+) -> None:
+    running = 0
+
+    async def hang(request: ControlRequest) -> ControlReply:
+        nonlocal running
+        running += 1
+        try:
+            await anyio.sleep_forever()
+        finally:
+            running -= 1
+        raise AssertionError
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(bus.serve_controls, hang)
+        async with anyio.create_task_group() as asking:
+            asking.start_soon(bus.control, ControlRequest(address=HERE, control=control))
+            await anyio.wait_all_tasks_blocked()
+            assert running == 1
+            asking.cancel_scope.cancel()
+        await anyio.wait_all_tasks_blocked()
+        assert running == left
+        tasks.cancel_scope.cancel()
 
 
 async def test_closing_answers_what_runs_and_what_waits(bus: Bus) -> None:

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from octo_lab.app import open_app
+from octo_lab.config.settings import ToolSettings
 from octo_lab.core.messages import ToolCall
-from octo_lab.core.replies import Told
-from octo_lab.core.tool_mail import CallTool, GetTools, ToolAnswer, ToolList
+from octo_lab.core.replies import ControlReply, Told
+from octo_lab.core.tool_mail import CallTool, GetProgress, GetTools, ToolAnswer, ToolList
 from octo_lab.core.wire import control_json, decode_control, reply_json
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.providers import ScriptedProvider, calls, says
 from octo_lab.testing.setups import setup_in
 from octo_lab.tools.function_tool import function_tool
+from octo_lab.tools.tool import Tool, ToolContext
 from octo_lab.web.decode import read_reply
 
 pytestmark = pytest.mark.anyio
@@ -94,8 +100,32 @@ async def test_a_chat_app_is_offered_no_tool_that_changes_or_runs(tmp_path: Path
     assert not {"danger", "shell", "exec_session", "write_file", "edit_file"} & offered
     assert isinstance(denied, ToolAnswer)
     assert (denied.decision, denied.state, danger.runs) == ("deny", "", 0)
-    assert "- danger: who speaks there may not use it" in shown.text.splitlines()
-    assert "✓ runs unasked, ? asks, or what it is given decides, ✗ is denied" in shown.text
+    assert "- `danger`: who speaks there may not use it" in shown.text.splitlines()
+
+
+async def test_the_tools_are_shown_under_what_becomes_of_their_calls(tmp_path: Path) -> None:
+    channel = MemoryChannel("notebook")
+    setup = setup_in(tmp_path, channel, provider=ScriptedProvider())
+    tools = ToolSettings(rules={"get_time": "deny"})
+    settings = setup.settings.model_copy(update={"tools": tools})
+    async with open_app(replace(setup, settings=settings)):
+        shown = await channel.message(await channel.ask("/tools"))
+
+    lists = dict(part.split("\n\n- ", 1) for part in re.split(r"\n\n(?!- )", shown.text))
+    under = {
+        head: {row.split("`")[1] for row in rows.split("\n- ")} for head, rows in lists.items()
+    }
+    assert list(under)[:4] == [
+        "Run unasked:",
+        "Run or ask, depending on what they are to do:",
+        "Ask first:",
+        "Denied:",
+    ]
+    unasked, depends, asks, denied, *_ = under.values()
+    assert "read_file" in unasked
+    assert "write_file" in depends
+    assert "configure_tool" in asks
+    assert denied == {"get_time"}
 
 
 async def test_an_unknown_tool_and_arguments_that_do_not_fit_are_refused(tmp_path: Path) -> None:
@@ -125,3 +155,54 @@ async def test_the_replies_cross_the_wire(tmp_path: Path) -> None:
         ]
 
     assert [read_reply(reply_json(reply)) for reply in replies] == replies
+
+
+async def test_pictures_cross_the_wire(tmp_path: Path) -> None:
+    data = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+    (tmp_path / "p.png").write_bytes(data)
+    channel = MemoryChannel("notebook")
+    async with open_app(setup_in(tmp_path, channel, provider=ScriptedProvider())):
+        wanted = CallTool(name="read_file", arguments='{"path": "p.png"}')
+        answer = await channel.control(wanted)
+
+    assert isinstance(answer, ToolAnswer)
+    assert [media.data for media in answer.media] == [data]
+    assert read_reply(json.loads(json.dumps(reply_json(answer)))) == answer
+
+
+async def test_what_a_running_call_has_said_can_be_asked_for(tmp_path: Path) -> None:
+    said, go = anyio.Event(), anyio.Event()
+    answers: list[ControlReply] = []
+
+    async def tell(ctx: ToolContext, args: object) -> str:
+        ctx.report("one\n")
+        ctx.report("two\n")
+        said.set()
+        await go.wait()
+        return "done"
+
+    tool = Tool(
+        name="tell",
+        description="",
+        schema={"type": "object"},
+        parse=dict,
+        run=tell,
+        group="runtime",
+        source="own",
+    )
+    channel = MemoryChannel("notebook")
+
+    async def call() -> None:
+        answers.append(await channel.control(CallTool(name="tell", id="x")))
+
+    setup = setup_in(tmp_path, channel, provider=ScriptedProvider(), tools=[tool])
+    async with open_app(setup), anyio.create_task_group() as tasks:
+        tasks.start_soon(call)
+        await said.wait()
+        for seen in (0, 4, 99):
+            answers.append(await channel.control(GetProgress(id="x", seen=seen)))
+        answers.append(await channel.control(GetProgress(id="another")))
+        go.set()
+
+    told = [answer.text for answer in answers if isinstance(answer, (Told, ToolAnswer))]
+    assert told == ["one\ntwo\n", "two\n", "", "", "done"]
