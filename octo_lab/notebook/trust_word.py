@@ -28,7 +28,10 @@ def trust_said(text: str, place: Place) -> str:
     if code is None:
         return _shown(place)
     if code != place.asked.code:
-        raise UsageError(f"The files do not ask for {code!r}", hint="%octo trust shows what for")
+        raise UsageError(
+            f"The files do not ask for {code!r}, they may have changed",
+            hint="%octo trust shows what they ask for now",
+        )
     trust_place(place)
     return f"You trust `{place.workspace}`. It holds from the next question on."
 
