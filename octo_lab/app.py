@@ -78,6 +78,7 @@ from octo_lab.tools.powers import Powers
 from octo_lab.tools.reach import with_roots
 from octo_lab.tools.registry import builtin_tools, plugin_tools
 from octo_lab.tools.sandbox.local import Home
+from octo_lab.tools.sandbox.programs import Programs
 from octo_lab.tools.tool import Tool, ToolContext
 
 DATABASE = "octo_lab.db"
@@ -153,7 +154,9 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         tell = partial(_tell, bus)
         workers = Workers(parts, tell, work_policy(setup.settings), lanes=lanes, shows=shows)
         stack.push_async_callback(workers.close, TURN_GRACE)
-        router, controls = _answering(setup, parts, workers, tell=tell, channels=channels)
+        router, controls = _answering(
+            setup, parts, workers, tell=tell, channels=channels, programs=powers.programs
+        )
         for tool in _inside_tools(setup, parts, controls, workers, bus=bus, channels=channels):
             tools.add(tool)
         inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
@@ -295,7 +298,13 @@ def _home(setup: Setup) -> Home:
 
 
 def _answering(
-    setup: Setup, parts: TurnParts, workers: Workers, *, tell: Tell, channels: Channels
+    setup: Setup,
+    parts: TurnParts,
+    workers: Workers,
+    *,
+    tell: Tell,
+    channels: Channels,
+    programs: Programs | None,
 ) -> tuple[Router, Controls]:
     """The two that answer people: the router messages, the controls everything else."""
     dialogs = Dialogs(database=parts.database, workspace=str(setup.workspace))
@@ -308,6 +317,7 @@ def _answering(
         channels=lambda: channels.names,
         data_folder=str(setup.data_folder),
         news=parts.news,
+        programs=programs,
     )
     own = DialogCommands(dialogs=dialogs, workers=workers, models=parts.models, desk=desk)
     grants = GrantCommands(dialogs=dialogs, approvals=parts.desk, tools=parts.tools)
@@ -335,6 +345,7 @@ def _answering(
         models=parts.models,
         tools=tools,
         workspace=setup.workspace,
+        programs=programs,
     )
     return Router(dialogs=dialogs, workers=workers, commands=commands, tell=tell), controls
 

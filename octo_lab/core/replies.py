@@ -68,6 +68,7 @@ class Status:
 
     ``sources`` says of the model, the provider, its base URL and key which value won and where
     it came from, secrets masked. ``prices`` is the day of the price list, as YYYY-MM-DD.
+    ``waiting`` messages wait in the dialog; ``programs`` go on running for it, a line each.
     """
 
     session: str
@@ -87,6 +88,8 @@ class Status:
     sources: Mapping[str, str] = field(default_factory=dict)
     layers: tuple[ContextLayer, ...] = ()
     prices: str = ""
+    waiting: int = 0
+    programs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

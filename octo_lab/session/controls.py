@@ -48,6 +48,7 @@ from octo_lab.session.tool_calls import ToolDesk
 from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.storage.turns import load_turns
+from octo_lab.tools.sandbox.programs import Programs
 
 LONGEST_HISTORY = 2000
 
@@ -64,6 +65,7 @@ class Controls:
     models: ModelSource
     tools: ToolDesk
     workspace: Path
+    programs: Programs | None = None
 
     async def answer(self, request: ControlRequest) -> ControlReply:
         address = request.address
@@ -183,10 +185,17 @@ class Controls:
             raise UsageError("A turn runs in this session", hint="stop it first, with `/stop`")
         if edit.archived is not None:
             await self.dialogs.archive(session, edit.archived)
+            await self._closed(session, edit.archived)
             return Told(text="Archived." if edit.archived else "Back from the archive.")
         await self.dialogs.delete(session)
+        await self._closed(session, True)
         self.approvals.forget(session.id)
         return Told(text="Deleted.")
+
+    async def _closed(self, session: SessionRow, closed: bool) -> None:
+        """Nobody would find the programs of a dialog that is put away."""
+        if closed and self.programs is not None:
+            await self.programs.end_all(str(session.key))
 
     async def _providers(self, patience: float) -> ProviderList:
         found = await self.models.providers(patience)

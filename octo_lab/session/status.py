@@ -12,8 +12,10 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Message, Usage
 from octo_lab.core.money import spent_text
 from octo_lab.core.replies import ContextLayer, Status
+from octo_lab.core.text import first_line
 from octo_lab.llm.metering.pricing import PRICES
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
+from octo_lab.security.redact import redact
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.history import told_summary
@@ -22,6 +24,7 @@ from octo_lab.session.worker import Workers
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.storage.summaries import summary_of
 from octo_lab.storage.turns import TurnRecord, load_turns
+from octo_lab.tools.sandbox.programs import Programs
 from octo_lab.tools.tool import Tool
 
 GLANCE = 0.3  # seconds a server may take to say which models it has
@@ -39,6 +42,7 @@ class StatusDesk:
     channels: Callable[[], tuple[str, ...]]
     data_folder: str
     news: Callable[[], str] = str  # settings may have changed; see TurnParts
+    programs: Programs | None = None
 
     async def status(self, address: ChatAddress, name: str = "") -> Status:
         """Of the dialog of that name, else of the chat's current one."""
@@ -65,6 +69,8 @@ class StatusDesk:
             models=self.models.names(),
             sources=self.models.connection(chosen) if chosen else {},
             prices=_price_day(chosen),
+            waiting=self.workers.waiting(session.id) if session else 0,
+            programs=self._programs(session),
         )
 
     async def _layers(
@@ -102,6 +108,12 @@ class StatusDesk:
             return None, str(exc)
         return chosen, chosen.note
 
+    def _programs(self, session: SessionRow | None) -> tuple[str, ...]:
+        if session is None or self.programs is None:
+            return ()
+        running = (one for one in self.programs.of(str(session.key)) if one.state == "running")
+        return tuple(f"{one.name}: {first_line(redact(one.command), 60)}" for one in running)
+
     def _tools(self, channel: str) -> tuple[str, ...]:
         return tuple(tool.name for tool in self.tools if not self.policy.why_not(tool, channel))
 
@@ -136,6 +148,8 @@ def status_text(status: Status) -> str:
         "workspace": status.workspace,
         "data": status.data_folder,
         "running": f"{status.running} turns",
+        "waiting": f"{status.waiting} messages" if status.waiting else "",
+        "programs": "; ".join(status.programs),
     }
     return "\n".join(f"- {name}: {value}" for name, value in rows.items() if value)
 

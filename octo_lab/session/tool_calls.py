@@ -18,9 +18,10 @@ from octo_lab.session.parts import TurnParts
 from octo_lab.tools.tool import Question, Tool
 from octo_lab.tools.verdict import Verdict
 
-_MARKS = {"allow": "✓", "ask": "?", "deny": "✗"}
 _LONGEST = 100_000
-_LEGEND = "✓ runs unasked, ? asks, or what it is given decides, ✗ is denied"
+_DEPENDS = "Run or ask, depending on what they are to do:"
+_HEADS = {"allow": "Run unasked:", "ask": "Ask first:", "deny": "Denied:"}
+_OTHERS = "Not offered here:"
 
 
 class _Said:
@@ -58,11 +59,11 @@ class ToolDesk:
 
     async def show(self, call: CommandCall) -> Told:
         listed = await self.listed(call.address)
-        offered = [_row(info) for info in listed.tools if not info.why_not]
-        others = [f"- {info.name}: {info.why_not}" for info in listed.tools if info.why_not]
-        legend = ["", _LEGEND] if offered else []
-        parts = [*offered, *legend, *(["", "Not offered here:", "", *others] if others else [])]
-        return Told(text="\n".join(parts) or "There are no tools.")
+        lists: dict[str, list[str]] = {head: [] for head in _ORDER}
+        for info in listed.tools:
+            lists[_head(info)].append(f"- `{info.name}`: {_line(info)}")
+        parts = ["\n".join((head, "", *rows)) for head, rows in lists.items() if rows]
+        return Told(text="\n\n".join(parts) or "There are no tools.")
 
     async def listed(self, address: ChatAddress) -> ToolList:
         session = await self._session(address)
@@ -122,6 +123,15 @@ class ToolDesk:
         raise UsageError(f"No tool named {name!r}", hint=hint)
 
 
-def _row(info: ToolInfo) -> str:
-    mark = "?" if info.judged and info.decision == "allow" else _MARKS[info.decision]
-    return f"- {mark} `{info.name}`: {first_line(info.description, 80)}"
+_ORDER = (_HEADS["allow"], _DEPENDS, _HEADS["ask"], _HEADS["deny"], _OTHERS)
+
+
+def _head(info: ToolInfo) -> str:
+    """Under which heading a person finds the tool."""
+    if info.why_not:
+        return _OTHERS
+    return _DEPENDS if info.judged and info.decision == "allow" else _HEADS[info.decision]
+
+
+def _line(info: ToolInfo) -> str:
+    return info.why_not or first_line(info.description, 80)

@@ -15,11 +15,12 @@ from octo_lab.core.text import first_line
 from octo_lab.security.paths import Enclosure
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
-from octo_lab.session.grant_commands import CHANNELS
 from octo_lab.session.undo import Result, Step, steps_again, steps_back, take_steps
 from octo_lab.session.worker import Workers
 from octo_lab.storage.changes import StoredChange, changes_on_path, mark_undone
 from octo_lab.storage.media import read_blob
+from octo_lab.tools.policy import OWNED
+from octo_lab.storage.sessions import add_remark
 
 FORCE = "force"
 _NAMED = 20
@@ -40,47 +41,50 @@ class UndoCommands:
                 usage="[N] [force]",
                 summary="take back what the last turn, or the last N, changed in files",
                 run=self.undo,
-                channels=CHANNELS,
+                channels=OWNED,
             ),
             Command(
                 name="redo",
                 usage="[force]",
                 summary="make again what was last taken back",
                 run=self.redo,
-                channels=CHANNELS,
+                channels=OWNED,
             ),
         )
 
     async def undo(self, call: CommandCall) -> Told:
         count, force = _arguments(call.args, "/undo")
-        changes = await self._changes(call)
+        session, changes = await self._changes(call)
         chosen = _newest(changes, count)
         unknown = [change.what for change in changes if change.what and change.turn_id in chosen]
         mine = [change for change in changes if _undoable(change) and change.turn_id in chosen]
         if not mine:
             return _nothing(unknown)
         result = await self._take(steps_back(mine), force=force)
-        await self._mark(result, undone=True)
+        await self._mark(session, result, undone=True)
         again = "/undo " + (f"{count} {FORCE}" if count > 1 else FORCE)
         return _told("Taken back", result, again, unknown)
 
     async def redo(self, call: CommandCall) -> Told:
         _, force = _arguments(call.args, "/redo")
-        changes = [change for change in await self._changes(call) if change.undone]
+        session, found = await self._changes(call)
+        changes = [change for change in found if change.undone]
         if not changes:
             return Told(text="Nothing was taken back here", failed=True)
         mine = [change for change in changes if change.turn_id == changes[0].turn_id]
         result = await self._take(steps_again(mine), force=force)
-        await self._mark(result, undone=False)
+        await self._mark(session, result, undone=False)
         return _told("Made again", result, f"/redo {FORCE}", [])
 
-    async def _changes(self, call: CommandCall) -> list[StoredChange]:
+    async def _changes(self, call: CommandCall) -> tuple[str, list[StoredChange]]:
+        """The dialog's id, and what its turns changed."""
         session = await self.dialogs.meant(call.address, call.session)
         if session is None:
-            return []
+            return "", []
         if self.workers.busy(session.id):
             raise UsageError("A turn runs in this session", hint="stop it first, with `/stop`")
-        return await self.dialogs.database.read(partial(changes_on_path, session_id=session.id))
+        load = partial(changes_on_path, session_id=session.id)
+        return session.id, await self.dialogs.database.read(load)
 
     async def _take(self, steps: Sequence[Step], *, force: bool) -> Result:
         def load(db: Connection) -> dict[str, bytes | None]:
@@ -90,9 +94,22 @@ class UndoCommands:
         take = partial(take_steps, self.files(), steps, blobs.get, force=force)
         return await anyio.to_thread.run_sync(take)
 
-    async def _mark(self, result: Result, *, undone: bool) -> None:
+    async def _mark(self, session: str, result: Result, *, undone: bool) -> None:
+        """The model is told of it with the next message: it has not seen it happen."""
+
+        def store(db: Connection) -> None:
+            mark_undone(db, result.ids, undone)
+            add_remark(db, session, _remark(result, undone=undone))
+
         if result.ids:
-            await self.dialogs.database.run(partial(mark_undone, ids=result.ids, undone=undone))
+            await self.dialogs.database.run(store)
+
+
+def _remark(result: Result, *, undone: bool) -> str:
+    done = "taken back" if undone else "made again"
+    more = len(result.done) - _NAMED
+    files = "; ".join((*result.done[:_NAMED], *((f"and {more} more",) if more > 0 else ())))
+    return f"[The person has {done} what was changed in files here: {files}.]"
 
 
 def _arguments(args: str, command: str) -> tuple[int, bool]:

@@ -152,6 +152,31 @@ async def test_a_turn_is_taken_back_byte_for_byte_and_made_again(chat: Chat) -> 
     assert await chat.tree() == after
 
 
+async def test_the_next_question_tells_the_model_what_was_taken_back(chat: Chat) -> None:
+    channel = MemoryChannel("notebook")
+    provider = ScriptedProvider(*turn(*EDIT[:3]), says("I see."), says("Again."))
+    async with open_app(setup_in(chat.folder, channel, provider=provider)):
+        await channel.turn(await channel.ask("go", AskOptions(headless=True)))
+        for line in ("/undo", "/redo", "/undo"):
+            await channel.message(await channel.ask(line))
+        shown = await channel.turn(await channel.ask("what now?"))
+        await channel.turn(await channel.ask("and now?"))
+
+    remark = (
+        "[The person has taken back what was changed in files here: removed 'new/deep/b.txt'; "
+        "restored 'a.txt'.]"
+    )
+    again = remark.replace("taken back", "made again").replace(
+        "removed 'new/deep/b.txt'; restored 'a.txt'", "restored 'a.txt'; made 'new/deep/b.txt'"
+    )
+    asked = [
+        message.content for message in provider.requests[-1].messages if message.role == "user"
+    ]
+    assert asked == ["go", f"{remark}\n{again}\n{remark}\n\nwhat now?", "and now?"]
+    assert provider.requests[-2].messages[-1].content == asked[1]
+    assert shown.prompt == "what now?"
+
+
 async def test_turns_are_taken_back_one_by_one_or_several_at_once(chat: Chat) -> None:
     before = await chat.tree()
     turns = tuple((edits("a.txt", *pair),) for pair in (("two", "2"), ("one", "1"), ("2", "II")))

@@ -178,6 +178,15 @@ class Programs:
         with anyio.move_on_after(_ENDING):
             await program.ended.wait()
 
+    async def end_all(self, session: str) -> None:
+        """End those of a conversation that is over, and forget them."""
+        own = self.of(session)
+        for program in own:
+            program.scope.cancel()
+        for program in own:
+            await self.end(program)
+            self._programs.pop(program.name, None)
+
     def _check_room(self, session: str) -> None:
         running = [one for one in self._programs.values() if one.state == "running"]
         own = [one for one in running if one.session == session]
