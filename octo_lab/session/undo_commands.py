@@ -19,8 +19,8 @@ from octo_lab.session.undo import Result, Step, steps_again, steps_back, take_st
 from octo_lab.session.worker import Workers
 from octo_lab.storage.changes import StoredChange, changes_on_path, mark_undone
 from octo_lab.storage.media import read_blob
-from octo_lab.tools.policy import OWNED
 from octo_lab.storage.sessions import add_remark
+from octo_lab.tools.policy import OWNED
 
 FORCE = "force"
 _NAMED = 20
