@@ -10,6 +10,7 @@ from octo_lab.agent.loop import Agent
 from octo_lab.agent.ports import NO_HOOKS, Hooks
 from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Usage
+from octo_lab.llm.resilience.pace import Paced
 from octo_lab.session.approvals import Asker, TurnApprover
 from octo_lab.session.call_context import CallContexts
 from octo_lab.session.parts import RunningTurn, TurnParts
@@ -31,7 +32,7 @@ def agent_for(
         sender=message.sender_id,
     )
     return Agent(
-        provider=turn.provider,
+        provider=Paced(turn.provider, parts.pace),
         tools=tools,
         approver=TurnApprover(parts.desk, asker),
         context=CallContexts(
