@@ -21,7 +21,8 @@ class Execution:
 
     ``report`` gets lines of output as they come, in the caller's own task and not too many.
     ``output`` bytes of each stream are kept, head and tail. ``feed`` goes on where ``stdin``
-    ends; ``listen`` gets the raw output at once, in a thread of its own.
+    ends; ``listen`` gets the raw output at once, in a thread of its own. ``steers``: a person has
+    agreed that it makes what git, octo_lab or programs that start later obey.
     """
 
     argv: Sequence[str]
@@ -33,6 +34,7 @@ class Execution:
     report: Callable[[str], None] | None = None
     feed: Feed | None = field(default=None, repr=False)
     listen: Callable[[bytes], None] | None = None
+    steers: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,6 +184,18 @@ async def test_git_is_used_but_not_told_what_to_run(cage: Cage) -> None:
     assert ((git / "config").read_bytes(), sorted((git / "hooks").iterdir())) == before
 
 
+async def test_a_script_leaves_nothing_that_is_obeyed_later(cage: Cage) -> None:
+    ran = await cage.run(
+        "mkdir -p .git/hooks sub/.octo; printf '#!/bin/sh\\ntrue\\n' > .git/hooks/pre-commit;"
+        " chmod +x .git/hooks/pre-commit; echo '[core] fsmonitor = ./x' > .git/config;"
+        " echo obey me > AGENTS.md; echo A=b > .env; echo '{}' > sub/.octo/config.json"
+    )
+
+    assert len(ran.notes) == 5
+    obeyed = ("AGENTS.md", ".env", ".git/config", ".git/hooks/pre-commit", "sub/.octo")
+    assert not [name for name in obeyed if (cage.workspace / name).exists()]
+
+
 async def test_keys_are_hidden_when_the_home_folder_is_the_workspace(tmp_path: Path) -> None:
     cage = make_cage(tmp_path)
     (cage.home / ".netrc").write_text(CANARY)

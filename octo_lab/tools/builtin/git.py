@@ -66,7 +66,7 @@ async def git(powers: Powers, ctx: ToolContext, args: GitArgs) -> str:
     if not looks:
         ctx.changes.unseen(_detail(args))
     stdin = clean(args.message).encode() if args.action == "commit" else b""
-    said = await _run(powers, argv, stdin=stdin)
+    said = await _run(powers, argv, stdin=stdin, steers=not looks)
     return said.decode(errors="replace").strip("\n") or _NOTHING.get(args.action, "Done.")
 
 
@@ -111,12 +111,19 @@ async def _run(
     *,
     stdin: bytes = b"",
     usual: Sequence[int] = (0,),
+    steers: bool = False,
 ) -> bytes:
     names = {name: powers.environ[name] for name in _NAMES if name in powers.environ}
     environ = {**names, "GIT_NO_LAZY_FETCH": "1"}  # from a program that the repository names
-    done = await powers.exec.exec(
-        Execution(argv=argv, stdin=stdin, timeout=_SECONDS, output=_OUTPUT, environ=environ)
+    execution = Execution(
+        argv=argv,
+        stdin=stdin,
+        timeout=_SECONDS,
+        output=_OUTPUT,
+        environ=environ,
+        steers=steers,
     )
+    done = await powers.exec.exec(execution)
     if done.code not in usual:
         raise _failure(done)
     return done.stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from octo_lab.tools.command_policy.families import families
-from octo_lab.tools.command_policy.judge import judge_command
+from octo_lab.tools.command_policy.judge import judge_command, steers
 from octo_lab.tools.command_policy.place import Place
 from octo_lab.tools.exec_env import Executed, Execution
 from octo_lab.tools.model_tool import model_tool
@@ -56,6 +56,7 @@ async def shell(powers: Powers, ctx: ToolContext, args: ShellArgs) -> ToolResult
             timeout=float(args.timeout_secs),
             output=_OUTPUT // 2,
             report=ctx.report,
+            steers=steers(args.command, place_of(powers, ctx.workspace)),
         )
     )
     return ToolResult(text=shown(ran))

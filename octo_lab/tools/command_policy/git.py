@@ -44,6 +44,14 @@ _LOSES = {
 }  # fmt: skip
 
 
+_STEERING = names("init clone worktree submodule config remote")
+
+
+def steers(case: Case) -> bool:
+    """Whether it makes a repository, or changes what one is told."""
+    return case.name == "git" and any(word.text in _STEERING for word in case.args)
+
+
 def _git(case: Case) -> Verdict:
     args = list(case.args)
     verdict = HARMLESS

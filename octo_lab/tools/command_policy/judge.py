@@ -39,6 +39,17 @@ def judge_command(line: str, place: Place) -> Verdict:
     return _Judge(place).text(line)
 
 
+def steers(line: str, place: Place) -> bool:
+    """Whether a yes to ``line`` is one to what it makes of the things that git, octo_lab or
+    programs that start later obey: a part that is asked about names them.
+    """
+    judge = _Judge(place)
+    try:
+        return any(judge.steered(simple) for simple in parse(line))
+    except Unreadable:
+        return False
+
+
 class _Judge:
     """Judges one line; the texts inside it share its budget and its current folder."""
 
@@ -57,6 +68,12 @@ class _Judge:
             return Verdict("ask", f"the command line is not read to its end: {exc}")
         finally:
             self._depth -= 1
+
+    def steered(self, simple: Simple) -> bool:
+        words = (*simple.words, *(one.target for one in simple.redirects))
+        case = self._whole(simple) if simple.words else self._case(simple, "", ())
+        named = git.steers(case) or any(case.spot(word) == "guarded" for word in words)
+        return self._simple(simple).decision == "ask" and named
 
     def _simple(self, simple: Simple) -> Verdict:
         verdict = self._words(simple, simple.words) if simple.words else HARMLESS

@@ -25,7 +25,7 @@ _HARMLESS = names("null zero full random urandom stdin stdout stderr tty fd")
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
 _GUARDED = frozenset({".git", ".octo"})
 _OWN = re.compile(r"\.octo(?![\w-])")
-_NOTES = frozenset({"agents.md", "claude.md"})  # the agent's own orders, at the workspace's top
+_NOTES = frozenset({"agents.md", "claude.md", ".env"})  # read by octo_lab, at the workspace's top
 _SUFFIXES = re.compile(r"(?:[^/{\0]+/)*[^/{\0]*\w[^/{\0]*\{(?:[\w,-]|\.(?=\w))*\}")
 _GLOB = re.compile(r"[*?\[]")
 

@@ -33,7 +33,8 @@ from octo_lab.tools.sandbox.macos import macos_argv
 from octo_lab.tools.sandbox.own_folder import keep_out
 from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
 from octo_lab.tools.sandbox.process import Start, run_process
-from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight
+from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight, make_private
+from octo_lab.tools.sandbox.steering import Steering, find_steering, put_aside, tell
 from octo_lab.tools.sandbox.stop import Stop
 from octo_lab.tools.sandbox.trusted import SYSTEM_PATH
 
@@ -126,17 +127,35 @@ class LocalExec:
     def _run(self, choice: Choice, execution: Execution, stop: Stop) -> Executed:
         if execution.folder != ".":
             self._files.list_dir(execution.folder)
-        with ExitStack() as after, keep_out(self.home.workspace.resolve()) as notes:
-            start = self._start(choice, execution, self._sight(), after)
+        workspace = self.home.workspace.resolve()
+        make_private(workspace, self.home.private)
+        before = self._steering(workspace)
+        with ExitStack() as after, keep_out(workspace) as notes:
+            start = self._start(choice, execution, self._sight(before), after)
             ran = run_process(start, stop)
+        if choice.kind != "none" and not execution.steers:
+            notes.extend(self._made(before, workspace, execution))
         return replace(ran, notes=(*ran.notes, *notes))
 
-    def _sight(self) -> Sight:
+    def _made(self, before: Steering, workspace: Path, execution: Execution) -> list[str]:
+        """Told in the output of a program that goes on running: whoever ends it hears no more."""
+        news = self._steering(workspace)
+        if execution.feed is None or execution.listen is None:
+            return list(put_aside(before, news, workspace))
+        told = list(tell(before, news, workspace))
+        execution.listen("".join(f"[{line}]\n" for line in told).encode())
+        return told
+
+    def _steering(self, workspace: Path) -> Steering:
+        return find_steering(workspace, (self.home.home or Path.home()).resolve())
+
+    def _sight(self, steering: Steering) -> Sight:
         return find_sight(
             self.home.workspace,
-            private=self.home.private,
+            private=(*self.home.private, *steering.own),
             readable=self.home.policy.readable,
             home=self.home.home,
+            repositories=steering.repositories,
         )
 
     def _start(self, choice: Choice, execution: Execution, sight: Sight, after: ExitStack) -> Start:

@@ -45,14 +45,14 @@ SECRETS = (
     ),
 )
 # There, too: what a later shell, kernel, editor or git runs or obeys.
-_STARTING = (
+STARTING = (
     *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".inputrc"),
     *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".xprofile", ".xsession"),
     *(".ipython", ".config", ".local", ".pythonrc.py", ".Rprofile", ".gdbinit", ".gitconfig"),
     *(".vim", ".vimrc", ".emacs", ".emacs.d", ".vscode", ".vscode-server", ".tmux.conf"),
     *(".curlrc", ".wgetrc", ".direnvrc", ".envrc", ".condarc", "bin"),
 )
-_STEERING = (".git/hooks", ".git/config")
+_STEERING = ("hooks", "config", "config.worktree")
 _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
 _NEVER = tuple(map(Path, ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run")))
 
@@ -72,6 +72,14 @@ class Sight:
     hidden_files: tuple[Path, ...]
 
 
+def make_private(workspace: Path, private: Iterable[Path]) -> None:
+    """Make octo_lab's own folders, where they lie there: what is missing cannot be hidden."""
+    for folder in private:
+        if folder.is_relative_to(workspace):
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+
+
 def find_sight(
     workspace: Path,
     *,
@@ -79,9 +87,10 @@ def find_sight(
     readable: Iterable[Path] = (),
     home: Path | None = None,
     prefixes: Sequence[str] = (sys.prefix, sys.base_prefix),
+    repositories: Iterable[Path] = (),
 ) -> Sight:
-    """Looks at the disk. ``private`` are octo_lab's own folders; raises ToolFailed for a workspace
-    that no sandbox could wall in.
+    """Looks at the disk. ``private`` are octo_lab's own folders, ``repositories`` those of git;
+    raises ToolFailed for a workspace that no sandbox could wall in.
     """
     real = workspace.resolve()
     if real in _NEVER or any(folder.is_relative_to(real) for folder in _SYSTEM):
@@ -92,16 +101,13 @@ def find_sight(
     shown = tuple(_shown(real, (*map(Path, prefixes), *readable)))
     keys = home or Path.home()
     secret = _there(keys, SECRETS)
-    for folder in private:
-        if folder.is_relative_to(real):  # what is not there cannot be hidden
-            with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
     own = [folder for folder in (real / OWN, *private) if not real.is_relative_to(folder.resolve())]
+    steering = [path for folder in repositories for path in _there(folder, _STEERING)]
     hidden = list(_hidden((*secret, *own), (real, *shown)))
     return Sight(
         workspace=real,
         readable=shown,
-        fixed=_fixed(real, (*map(Path, prefixes), *_there(keys, _STARTING))),
+        fixed=_fixed(real, (*map(Path, prefixes), *_there(keys, STARTING), *steering)),
         hidden_folders=tuple(path for path in hidden if _is_folder(path)),
         hidden_files=tuple(path for path in hidden if not _is_folder(path)),
     )
@@ -114,7 +120,7 @@ def _there(folder: Path, names: Iterable[str]) -> list[Path]:
 
 
 def _fixed(workspace: Path, paths: Iterable[Path]) -> tuple[Path, ...]:
-    found = dict.fromkeys(path.resolve() for path in (*paths, *_there(workspace, _STEERING)))
+    found = dict.fromkeys(path.resolve() for path in paths)
     return tuple(
         path
         for path in found

@@ -1,0 +1,128 @@
+"""What others obey later, in a workspace: found before and after a command, put out of the way."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from octo_lab.tools.sandbox.repository import running_parts
+from octo_lab.tools.sandbox.sight import OWN, STARTING
+
+_ORDERS = ("AGENTS.md", "CLAUDE.md", ".env")
+_REPOSITORY, _BARE = ".git", frozenset({"HEAD", "objects", "refs", "config"})
+_NOT_ENTERED = frozenset({"node_modules", "__pycache__", "site-packages"})
+_DEEPEST, _MOST, _LARGEST = 2, 500, 1_000_000
+_COARSE_NS = 50_000_000  # file times may lag behind the clock
+_WHY = "is obeyed by octo_lab, git, a shell or a kernel later"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steering:
+    """At the moment ``at`` (ns): contents by path (None: no ordinary file), ``repositories``, and
+    octo_lab's folders below the workspace, ``own``.
+    """
+
+    at: int
+    contents: Mapping[Path, bytes | None] = field(repr=False)
+    repositories: tuple[Path, ...] = ()
+    own: tuple[Path, ...] = ()
+
+
+def find_steering(workspace: Path, home: Path) -> Steering:
+    """Looks at the folders of the workspace down to the second below it, at most 500."""
+    at = time.time_ns() - _COARSE_NS
+    repositories, own = list[Path](), list[Path]()
+    steering = [path for name in _ORDERS if os.path.lexists(path := workspace / name)]
+    if home.is_relative_to(workspace):
+        steering += [path for name in STARTING if os.path.lexists(path := home / name)]
+    for folder, names in _folders(workspace):
+        if names >= _BARE:
+            repositories.append(folder)
+        if _REPOSITORY in names:
+            path = folder / _REPOSITORY
+            real = path.is_dir() and not path.is_symlink()
+            (repositories if real else steering).append(path)
+        if OWN in names and folder != workspace:
+            own.append(folder / OWN)
+    parts = (part for repository in repositories for part in running_parts(repository))
+    contents = {path: _content(path) for path in (*steering, *own, *parts)}
+    return Steering(at=at, contents=contents, repositories=tuple(repositories), own=tuple(own))
+
+
+def put_aside(before: Steering, after: Steering, workspace: Path) -> Iterator[str]:
+    """What was made gets another name, what was changed is as before; a line for each."""
+    for path, name in _news(before, after, workspace):
+        former = before.contents.get(path)
+        try:
+            other = _renamed(path)
+            if former is not None:
+                path.write_bytes(former)
+        except OSError as exc:
+            yield f"{name!r} {_WHY}; the command made it, and it stays: {exc.strerror}."
+            continue
+        back = "; the former one is back" if former is not None else ""
+        yield f"{name!r} {_WHY}: what the command made is {other!r} now{back}."
+
+
+def tell(before: Steering, after: Steering, workspace: Path) -> Iterator[str]:
+    """The same, for a program that ran so long that others may have made it: nothing is moved."""
+    for _, name in _news(before, after, workspace):
+        yield f"{name!r} {_WHY}; it was made or changed while this ran: look at it."
+
+
+def _news(before: Steering, after: Steering, workspace: Path) -> list[tuple[Path, str]]:
+    new = []
+    for path, content in after.contents.items():
+        known = path in before.contents
+        same = known and before.contents[path] == content
+        if not same and _since(path, workspace, before.at):
+            new.append((path, str(path.relative_to(workspace))))
+    return new
+
+
+def _since(path: Path, workspace: Path, at: int) -> bool:
+    """Whether it, or what leads to it, has changed since; with no link on the way."""
+    way = [path, *(parent for parent in path.parents if parent.is_relative_to(workspace))]
+    with suppress(OSError):
+        return path.parent.resolve() == path.parent and any(
+            part.lstat().st_ctime_ns >= at for part in way
+        )
+    return False
+
+
+def _renamed(path: Path) -> str:
+    other = path.with_name(f"{path.name}.made-by-a-command-{uuid4().hex[:8]}")
+    path.rename(other)
+    return other.name
+
+
+def _content(path: Path) -> bytes | None:
+    with suppress(OSError):
+        if not path.is_symlink() and path.is_file() and path.stat().st_size <= _LARGEST:
+            return path.read_bytes()
+    return None
+
+
+def _folders(workspace: Path) -> Iterator[tuple[Path, set[str]]]:
+    """Each with the names in it; hidden ones are not entered, and no links are followed."""
+    waiting = deque([(workspace, 0)])
+    for _ in range(_MOST):
+        if not waiting:
+            return
+        folder, depth = waiting.popleft()
+        with suppress(OSError), os.scandir(folder) as found:
+            entries = list(found)
+            yield folder, {entry.name for entry in entries}
+            if depth < _DEEPEST:
+                inner = (entry for entry in entries if entry.is_dir(follow_symlinks=False))
+                waiting.extend((Path(one.path), depth + 1) for one in inner if _entered(one.name))
+
+
+def _entered(name: str) -> bool:
+    return not name.startswith(".") and name not in _NOT_ENTERED
