@@ -227,12 +227,18 @@ def _end(args: tuple[Word, ...], at: int) -> int:
 
 
 def _run_on(case: Case, at: int, end: int, root: Word) -> Verdict:
-    below = root.text.rstrip("/") + "/*" if case.place.walls else UNKNOWN  # hidden files, too
-    words = [
-        Word(word.text.replace("{}", below), word.bare, word.globs or "{}" in word.text)
-        for word in case.args[at + 1 : end]
+    """What it finds fits a pattern; without walls it may be a hidden file, too."""
+    verdict = case.again(_filled(case.args[at + 1 : end], root.text.rstrip("/") + "/*"))
+    if case.place.walls:
+        return verdict
+    return verdict.or_worse(case.again(_filled(case.args[at + 1 : end], UNKNOWN)))
+
+
+def _filled(words: Iterable[Word], found: str) -> list[Word]:
+    return [
+        Word(word.text.replace("{}", found), word.bare, word.globs or "{}" in word.text)
+        for word in words
     ]
-    return case.again(words)
 
 
 _VALUED: dict[str, tuple[str, ...]] = {
