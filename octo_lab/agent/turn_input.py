@@ -28,13 +28,22 @@ class TurnInput:
         """The one way a request comes about; ``said`` is what was said since the user's message."""
         system = [Message(role="system", content=self.system)] if self.system.strip() else []
         return ChatRequest(
-            messages=_with_newest_media([*system, *self.history, self.user, *said]),
+            messages=_with_newest_media(
+                [_unsent(message) for message in (*system, *self.history, self.user, *said)]
+            ),
             tools=tools,
             max_tokens=self.max_tokens,
             temperature=self.temperature,
             stop=self.stop,
             response_schema=self.response_schema,
         )
+
+
+def _unsent(message: Message) -> Message:
+    """Without what went to the person: the words say so."""
+    if not any(media.sent for media in message.media):
+        return message
+    return replace(message, media=tuple(media for media in message.media if not media.sent))
 
 
 def _with_newest_media(messages: list[Message]) -> list[Message]:

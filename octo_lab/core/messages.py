@@ -13,11 +13,15 @@ CallOutcome = Literal["ok", "error", "denied", "cancelled"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """A picture or file that travels with a message; ``mime`` is its IANA media type."""
+    """A picture or file that travels with a message; ``mime`` is its IANA media type.
+
+    ``sent``: the person has been sent it in a message of its own, and no model gets it.
+    """
 
     mime: str
     data: bytes = field(repr=False)
     name: str = ""
+    sent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,13 +15,15 @@ from octo_lab.core.mail import OutboundMessage
 from octo_lab.core.messages import Media
 from octo_lab.core.text import clean, first_line
 from octo_lab.session.model_choice import ModelChoices
+from octo_lab.tools.call import CallBounds
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.nearby import naming_near
 from octo_lab.tools.policy import OWNED
-from octo_lab.tools.tool import Tool, ToolContext
+from octo_lab.tools.tool import Tool, ToolContext, ToolResult
 from octo_lab.tools.workspace import decode, files_of, read_bytes, size_words
 
 DELIVERY_SECONDS = 90.0
+MOST_KEPT = CallBounds().media  # bytes of a file that stay with its turn
 
 
 class SendFileArgs(BaseModel):
@@ -78,7 +80,7 @@ class SessionTools:
             ),
         )
 
-    async def send_file(self, ctx: ToolContext, args: SendFileArgs) -> str:
+    async def send_file(self, ctx: ToolContext, args: SendFileArgs) -> ToolResult:
         """Send a file of the workspace to the person in this chat, to look at or to keep."""
         largest = self.largest(ctx.channel)
         if not largest:
@@ -96,7 +98,8 @@ class SessionTools:
             await self.deliver(message)
         except (DeliveryError, Rejected) as exc:
             raise ToolFailed(f"{args.path!r} was not sent: {exc}") from exc
-        return f"Sent {media.name!r} ({size}, {media.mime})."
+        kept = (replace(media, sent=True),) if len(media.data) <= MOST_KEPT else ()
+        return ToolResult(text=f"Sent {media.name!r} ({size}, {media.mime}).", media=kept)
 
     async def switch_model(self, ctx: ToolContext, args: SwitchModelArgs) -> str:
         """Let another model answer in this conversation, from the next step on."""

@@ -214,7 +214,7 @@ class TurnController:
                 state=event.state,
                 output=output,
                 seconds=event.seconds,
-                media=event.media,
+                media=tuple(media for media in event.media if not media.sent),
                 diff=event.diff,
                 approval_id="",
             ),

@@ -21,9 +21,12 @@ def keep_media(db: Connection, media: Sequence[Media]) -> str:
     """Write what is not there yet; return what the message's row remembers of it."""
     if not media:
         return ""
-    return json.dumps(
-        [{"sha256": keep_blob(db, m.data), "mime": m.mime, "name": m.name} for m in media]
-    )
+    return json.dumps([_entry(keep_blob(db, item.data), item) for item in media])
+
+
+def _entry(blob: str, media: Media) -> dict[str, str | bool]:
+    entry: dict[str, str | bool] = {"sha256": blob, "mime": media.mime, "name": media.name}
+    return {**entry, "sent": True} if media.sent else entry
 
 
 def keep_blob(db: Connection, data: bytes) -> str:
@@ -49,7 +52,7 @@ def read_media(db: Connection, remembered: str) -> tuple[Media, ...]:
         return ()
     kept = [(entry, _read(folder / entry["sha256"])) for entry in json.loads(remembered)]
     return tuple(
-        Media(mime=entry["mime"], name=entry["name"], data=data)
+        Media(mime=entry["mime"], name=entry["name"], data=data, sent=entry.get("sent", False))
         for entry, data in kept
         if data is not None
     )

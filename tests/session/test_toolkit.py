@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,9 @@ import pytest
 
 from octo_lab.app import open_app
 from octo_lab.config.settings import ToolSettings
-from octo_lab.core.mail import OutboundMessage, RunCommand
+from octo_lab.core.mail import GetHistory, OutboundMessage, RunCommand
 from octo_lab.core.messages import Media
-from octo_lab.core.replies import Told
+from octo_lab.core.replies import History, Told
 from octo_lab.core.turns import ToolBlock, TurnSnapshot
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.llm_script import call, calls, says
@@ -71,6 +72,30 @@ async def test_a_file_is_sent_to_the_chat_of_the_turn(tmp_path: Path, server: Ll
     assert message.media == (Media(mime="text/csv", data=b"a,b\n1,2\n", name="ducks.csv"),)
     assert (message.text, message.turn_id) == ("All ducks: ducks.csv (8 bytes)", turn.turn_id)
     assert message.address.chat_id == "1"
+
+
+async def test_a_file_that_was_sent_is_shown_with_its_turn_later_and_no_model_gets_it(
+    tmp_path: Path, server: LlmServer
+) -> None:
+    data = b"\x89PNG\r\n\x1a\n" + bytes(50)
+    (tmp_path / "plot.png").write_bytes(data)
+    _, (live,) = await told(
+        tmp_path, server, FilesChannel("notebook"), ("send_file", {"path": "plot.png"})
+    )
+    again = FilesChannel("notebook")
+    server.script(says("It was."))
+    async with open_app(setup_in(tmp_path, again, base_url=server.base_url)):
+        history = await again.control(GetHistory())
+        await again.turn(await again.ask("was it sent?"))
+
+    assert live.media == ()  # it came as a message
+    assert isinstance(history, History)
+    [stored] = [block for block in history.turns[0].blocks if isinstance(block, ToolBlock)]
+    assert stored.media == (Media(mime="image/png", data=data, name="plot.png", sent=True),)
+    assert str(tmp_path) not in repr(history)
+    sent = [json.dumps(request.body["messages"]) for request in server.requests]
+    assert not [text for text in sent if "data:image" in text or "image_url" in text]
+    assert "Sent 'plot.png'" in sent[-1]
 
 
 @pytest.mark.parametrize(
