@@ -1,7 +1,7 @@
 """The arguments for Landlock, where bubblewrap cannot run: what may be read and what written.
 
-It takes rights away but hides nothing: other processes are seen, and what lies below a folder
-that may be written cannot be excepted.
+It gives rights to whole folders and excepts nothing in them: where something is hidden, the folder
+itself is not given, only what else lies in it, so that nothing new can be made beside it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def landlock_argv(job: Job, *, scratch: Path, python: str = sys.executable) -> l
             str(scratch),
             *(f"/dev/{name}" for name in _DEVICES),
         ],
+        "hidden": [str(path) for path in (*job.hidden_folders, *job.hidden_files)],
+        "fixed": [str(path) for path in job.fixed],
         "network": job.network,
     }
     return [python, "-I", "-S", str(_SCRIPT), json.dumps(spec), *job.argv]
@@ -39,7 +41,8 @@ def landlock_argv(job: Job, *, scratch: Path, python: str = sys.executable) -> l
 
 def landlock_gaps(version: int) -> tuple[str, ...]:
     """What this version does not hold."""
-    gaps = ["other processes are seen", "nothing in the workspace is hidden or kept from writing"]
+    gaps = ["other processes are seen", "what git and Python run from the workspace can be written"]
+    gaps.append("beside what is hidden, such as .octo, commands make nothing new")
     gaps.append("UDP and the sockets of files are not cut" if version >= 4 else "no network is cut")
     if version < 6:
         gaps.append("processes of the same user can be ended")

@@ -1,7 +1,8 @@
 """Run as a script: gives up what Landlock can take away, then becomes the program.
 
 The kernel's own documentation: https://docs.kernel.org/userspace-api/landlock.html. Argument 1 is
-JSON: ``read`` and ``write`` are lists of paths, ``network`` says whether TCP stays.
+JSON: ``read`` and ``write`` are lists of paths, ``hidden`` what of these is neither, ``fixed`` what
+is only read where something beside it is hidden; ``network`` says whether TCP stays.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ def restrict(spec: dict[str, Any]) -> None:
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     handle = _checked(_C.syscall(_CREATE, ctypes.byref(ruleset), size, 0))
     for path in spec["read"]:
-        _allow(handle, path, _READING & rights)
+        _allow_but(handle, path, _READING & rights, spec)
     for path in spec["write"]:
-        _allow(handle, path, rights)
+        _allow_but(handle, path, rights, spec)
     _checked(_C.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _checked(_C.syscall(_RESTRICT, handle, 0))
     os.close(handle)
@@ -75,6 +76,18 @@ def give_up_capabilities() -> None:
         _C.prctl(_DROP_CAPABILITY, capability, 0, 0, 0)  # fails for who has none to drop
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     _checked(_C.capset(header, (ctypes.c_uint32 * 6)()))
+
+
+def _allow_but(handle: int, path: str, rights: int, spec: dict[str, Any]) -> None:
+    """The folder, or where something in it is hidden all else that lies there now."""
+    if not any(hidden.startswith(f"{path}/") for hidden in spec["hidden"]):
+        _allow(handle, path, rights)
+        return
+    _allow(handle, path, _READ_DIR)  # the names of what is hidden are seen
+    for entry in os.scandir(path):
+        if entry.path not in spec["hidden"] and not entry.is_symlink():
+            given = _READING if entry.path in spec["fixed"] else rights
+            _allow_but(handle, entry.path, given & rights, spec)
 
 
 def _allow(handle: int, path: str, rights: int) -> None:

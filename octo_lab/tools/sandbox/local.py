@@ -30,7 +30,7 @@ from octo_lab.tools.sandbox.endings import MARK
 from octo_lab.tools.sandbox.landlock import landlock_argv
 from octo_lab.tools.sandbox.launch import launch_argv
 from octo_lab.tools.sandbox.macos import macos_argv
-from octo_lab.tools.sandbox.own_folder import keep_out
+from octo_lab.tools.sandbox.own_folder import is_place_holder, keep_out
 from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
 from octo_lab.tools.sandbox.process import Start, run_process
 from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight, make_private
@@ -234,7 +234,8 @@ def _walled(choice: Choice, job: Job, scratch: Path, info: int | None) -> Sequen
         case "macos":
             return macos_argv(job, scratch=scratch)
         case "landlock":
-            return landlock_argv(job, scratch=scratch)
+            there = tuple(path for path in job.hidden_folders if not is_place_holder(path))
+            return landlock_argv(replace(job, hidden_folders=there), scratch=scratch)
     return job.argv
 
 

@@ -36,7 +36,7 @@ def _take(own: Path) -> bool:
     with _LOCK, suppress(OSError):
         if not os.path.lexists(own):
             own.mkdir(mode=0)
-        elif not _is_place_holder(own):
+        elif not is_place_holder(own):
             return False
         _RUNNING[own] += 1
         return True
@@ -47,7 +47,7 @@ def _leave(own: Path) -> str:
     """The name of what a command made, if it made something."""
     with _LOCK:
         _RUNNING[own] -= 1
-        if _RUNNING[own] > 0 and _is_place_holder(own):
+        if _RUNNING[own] > 0 and is_place_holder(own):
             return ""
         if _RUNNING[own] <= 0:
             del _RUNNING[own]
@@ -57,7 +57,7 @@ def _leave(own: Path) -> str:
 def _cleared(own: Path) -> str:
     if not os.path.lexists(own):
         return ""
-    if _is_place_holder(own):
+    if is_place_holder(own):
         try:
             own.rmdir()
         except OSError:  # no command may write there: its owner put something into it
@@ -68,7 +68,7 @@ def _cleared(own: Path) -> str:
     return other.name
 
 
-def _is_place_holder(own: Path) -> bool:
+def is_place_holder(own: Path) -> bool:
     """One that a run which was killed has left behind is as good as another."""
     try:
         status = own.lstat()

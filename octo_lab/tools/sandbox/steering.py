@@ -24,12 +24,13 @@ _WHY = "is obeyed by octo_lab, git, a shell or a kernel later"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steering:
-    """At the moment ``at`` (ns): contents by path (None: no ordinary file), ``repositories``, and
-    octo_lab's folders below the workspace, ``own``.
+    """At the moment ``at`` (ns): contents by path (None: no plain file), ``repositories`` and the
+    contents of their ``settings``, and octo_lab's folders below the workspace, ``own``.
     """
 
     at: int
     contents: Mapping[Path, bytes | None] = field(repr=False)
+    settings: Mapping[Path, bytes | None] = field(repr=False)
     repositories: tuple[Path, ...] = ()
     own: tuple[Path, ...] = ()
 
@@ -52,13 +53,20 @@ def find_steering(workspace: Path, home: Path) -> Steering:
             own.append(folder / OWN)
     parts = (part for repository in repositories for part in running_parts(repository))
     contents = {path: _content(path) for path in (*steering, *own, *parts)}
-    return Steering(at=at, contents=contents, repositories=tuple(repositories), own=tuple(own))
+    settings = {path: _content(path) for path in (one / "config" for one in repositories)}
+    return Steering(
+        at=at,
+        contents=contents,
+        settings=settings,
+        repositories=tuple(repositories),
+        own=tuple(own),
+    )
 
 
 def put_aside(before: Steering, after: Steering, workspace: Path) -> Iterator[str]:
     """What was made gets another name, what was changed is as before; a line for each."""
     for path, name in _news(before, after, workspace):
-        former = before.contents.get(path)
+        former = before.contents.get(path, before.settings.get(path))
         try:
             other = _renamed(path)
             if former is not None:

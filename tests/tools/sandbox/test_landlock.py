@@ -23,7 +23,13 @@ pytestmark = pytest.mark.anyio
 
 
 def test_what_may_be_read_and_written_goes_to_the_script() -> None:
-    job = Job(argv=("ls", "-l"), workspace=Path("/w"), readable=(Path("/py"),))
+    job = Job(
+        argv=("ls", "-l"),
+        workspace=Path("/w"),
+        readable=(Path("/py"),),
+        fixed=(Path("/w/.venv"),),
+        hidden_folders=(Path("/w/.octo"),),
+    )
 
     argv = landlock_argv(job, scratch=Path("/tmp/octo-1"), python="/py/python")
 
@@ -35,6 +41,8 @@ def test_what_may_be_read_and_written_goes_to_the_script() -> None:
     assert json.loads(argv[4]) == {
         "read": [*system, *(f"/etc/{name}" for name in ETC), "/proc", "/py"],
         "write": ["/w", "/tmp/octo-1", *(f"/dev/{name}" for name in devices)],
+        "hidden": ["/w/.octo"],
+        "fixed": ["/w/.venv"],
         "network": False,
     }
 
@@ -46,7 +54,7 @@ def test_a_newer_version_knows_more_rights() -> None:
 
 
 def test_an_older_version_has_more_gaps() -> None:
-    assert [len(landlock_gaps(version)) for version in (3, 4, 6)] == [4, 4, 3]
+    assert [len(landlock_gaps(version)) for version in (3, 4, 6)] == [5, 5, 4]
     assert "no network is cut" in landlock_gaps(3)
     assert "UDP and the sockets of files are not cut" in landlock_gaps(4)
 
@@ -79,6 +87,60 @@ async def test_only_the_workspace_and_the_system_are_read(env: LocalExec) -> Non
 
     assert ran.stdout == b"fine\nfine\n"
     assert ran.stderr.count(b"Permission denied") >= 4
+
+
+@pytest.fixture
+def kept(env: LocalExec) -> Path:
+    """A workspace with octo_lab's own folder, a file and a folder in it."""
+    work = env.home.workspace
+    for name in (".octo", "sub"):
+        (work / name).mkdir()
+    (work / ".octo" / "octo.db").write_text("canary")
+    (work / "a.txt").write_text("mine\n")
+    (work / "way").symlink_to(".octo")
+    return work
+
+
+async def test_octo_labs_own_folder_is_not_read_or_changed(env: LocalExec, kept: Path) -> None:
+    ran = await run(
+        env,
+        "cat .octo/octo.db way/octo.db sub/../.octo/octo.db; echo evil > .octo/octo.db;"
+        " echo evil > .octo/config.json; ln -s x .octo/y; rm .octo/octo.db; mv .octo x;"
+        " ln .octo/octo.db sub/l; cp -r .octo sub/o; mkdir .octo/z; cat sub/o/octo.db;"
+        " rm -rf .octo",
+    )
+
+    assert ran.stdout == b""
+    assert [path.name for path in (kept / ".octo").iterdir()] == ["octo.db"]
+    assert (kept / ".octo" / "octo.db").read_text() == "canary"
+
+
+async def test_beside_it_files_are_changed_and_in_folders_made(env: LocalExec, kept: Path) -> None:
+    ran = await run(
+        env, "echo more >> a.txt; cat a.txt; ls; echo x > sub/new; mv sub/new sub/b; touch top"
+    )
+
+    assert ran.stdout == b"mine\nmore\na.txt\nsub\nway\n"
+    assert b"cannot touch 'top': Permission denied" in ran.stderr
+    assert [path.name for path in (kept / "sub").iterdir()] == ["b"]
+
+
+async def test_where_there_is_none_the_whole_workspace_is_open(env: LocalExec) -> None:
+    ran = await run(env, "touch top && mkdir sub && mv top sub && rm -r sub && echo fine")
+
+    assert ran.stdout == b"fine\n"
+    assert not list(env.home.workspace.iterdir())
+
+
+async def test_what_is_obeyed_later_is_put_aside(env: LocalExec) -> None:
+    config = env.home.workspace / ".git" / "config"
+    config.parent.mkdir()
+    config.write_text("[core]\n\tbare = false\n")
+
+    ran = await run(env, "echo '[core] pager = x' >> .git/config; echo evil > AGENTS.md")
+
+    assert len([note for note in ran.notes if "is obeyed by" in note]) == 2
+    assert config.read_text() == "[core]\n\tbare = false\n"
 
 
 async def test_nothing_outside_is_written(env: LocalExec, tmp_path: Path) -> None:
