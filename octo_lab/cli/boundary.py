@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from octo_lab.cli.crash import crashed
+from octo_lab.cli.hidden import hidden
 from octo_lab.cli.interrupt import INTERRUPTED, raise_on_interrupt
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
 from octo_lab.core.causes import cause_of
 from octo_lab.core.errors import OctoError, UsageError
-from octo_lab.security.redact import redact
 
 USAGE = 2
 PIPE_CLOSED = 141
@@ -37,7 +37,7 @@ def guarded(command: Callable[[], Outcome | None], workspace: Path | None = None
 def say_error(error: str, hint: str = "") -> None:
     line = f"octo: {error} ({hint})" if hint else f"octo: {error}"
     with contextlib.suppress(OSError):  # nobody listens: the exit code says it
-        sys.stderr.write(printable(redact(" ".join(line.split()))) + "\n")
+        sys.stderr.write(printable(hidden(" ".join(line.split()))) + "\n")
 
 
 def _outcome(exc: BaseException, workspace: Path | None) -> Outcome:

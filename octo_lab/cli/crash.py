@@ -7,6 +7,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from octo_lab.cli.hidden import hidden
 from octo_lab.cli.outcome import Outcome
 from octo_lab.config.paths import data_folder, find_workspace, user_folder
 from octo_lab.config.process import process_environ, process_folder
@@ -24,7 +25,7 @@ def crashed(exc: BaseException, workspace: Path | None) -> Outcome:
     """Log the error where the runtime logs, too; ``OCTO_DEBUG=1`` prints its traceback."""
     environ = process_environ()
     if environ.get(DEBUG, "") not in ("", "0"):
-        sys.stderr.write("".join(traceback.format_exception(exc)))
+        sys.stderr.write(hidden("".join(traceback.format_exception(exc))))
     said = first_line(str(exc), 200)
     what = f"internal error: {type(exc).__name__}{f': {said}' if said else ''}"
     log = _logged(exc, workspace, environ)

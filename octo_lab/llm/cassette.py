@@ -21,7 +21,9 @@ from urllib.parse import quote, urlsplit
 from octo_lab.core.clock import utc_now
 from octo_lab.core.errors import CassetteMismatch, ConfigError
 from octo_lab.llm.asked import KEYS, Dialect, comparable, dialect_of, digest, place_of
+from octo_lab.llm.cassette_scrub import scrub
 from octo_lab.llm.secret import Secret
+from octo_lab.security.redact import Redactor
 
 FORMAT = 2  # 1 knew one dialect only, and no cuts
 KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms")
@@ -177,13 +179,14 @@ class Recorder:
         equal file, and no key hides in a seam.
         """
         body = b"".join(exchange.parts).decode("utf-8", "surrogateescape")
+        events = [part for part in _EVENT_END.split(self._scrubbed(body)) if part]
         data: Json = {
             "path": exchange.path,
             "digest": exchange.digest,
             "asked": exchange.asked,
             "status": exchange.status,
             "headers": exchange.headers,
-            "parts": [part for part in _EVENT_END.split(self._scrubbed(body)) if part],
+            "parts": scrub(events, Redactor(secret.reveal() for secret in self._secrets)),
         }
         return {**data, "cut": True} if exchange.cut else data
 

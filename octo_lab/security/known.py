@@ -10,14 +10,20 @@ from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
 _SHORTEST = 6
+# What is set where a server of one's own asks for some key: words, not secrets.
+_STAND_INS = frozenset(
+    {"ollama", "lm-studio", "llama.cpp", "not-needed", "no-key", "no-key-required", "unused"}
+    | {"sk-no-key-required", "dummy-key", "anything", "changeme", "password", "secret", "api-key"}
+)
 _TOLD = 4  # characters by which a secret is told from other text
 
 
 class Known:
-    """The given secrets in all their spellings; one too short to tell from words is left out."""
+    """The given secrets in all their spellings; what cannot be told from words is left out."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for s in secrets if len(s) >= _SHORTEST for form in spellings(s)}
+        told = (s for s in secrets if len(s) >= _SHORTEST and s.lower() not in _STAND_INS)
+        forms = {form for secret in told for form in spellings(secret)}
         longest_first = sorted(forms, key=len, reverse=True)
         self._sorted = sorted(forms)
         self._whole = re.compile("|".join(map(re.escape, longest_first))) if forms else None
@@ -64,7 +70,7 @@ def spellings(secret: str) -> set[str]:
     encoded = {
         code(data).decode().rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)
     }
-    return {secret, escaped, quote(secret, safe=""), quote_plus(secret), data.hex(), *encoded}
+    return {secret, escaped, quote(data, safe=""), quote_plus(data), data.hex(), *encoded}
 
 
 def _begins(first: str, forms: Iterable[str]) -> str:

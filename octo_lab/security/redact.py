@@ -11,7 +11,10 @@ from octo_lab.security.known import Known
 from octo_lab.security.masking import MASK as MASK
 from octo_lab.security.masking import MaskedStream, Rule
 
-_SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:key|token|secret|password|passwd|pat|credentials?)$")
+_SECRET_NAME = re.compile(
+    r"(?i)(?:^|_)(?:(?:api)?keys?|access_key_id|tokens?|secrets?|passw(?:or)?d|passphrase|pat"
+    r"|credentials?|dsn|connection_string)$"
+)
 
 
 class Redactor:

@@ -25,7 +25,7 @@ _VENDORS = {
     r"AIza": r"[A-Za-z0-9_-]{35}",
     r"(?:hf|gsk|xai|pplx|r8)[_-]": r"(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{20,}",
     r"eyJ": r"(?<![_-]eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-    r"\d{8,10}:": r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
+    r"[0-9]{8,10}:": r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
 }
 _BEGUN = "|".join(_VENDORS)
 _BEGINNING = re.compile(_BEGUN)
@@ -88,16 +88,18 @@ class Hint:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self._ascii = re2.compile(pattern)
+        self._fast = re2.compile(pattern)
         self._any = re.compile(pattern)
 
     def places(self, text: str) -> Iterator[int]:
-        compiled = self._ascii if text.isascii() else self._any
+        if not text.isascii() and not self.stands_in(text):
+            return iter(())
+        compiled = self._fast if text.isascii() else self._any
         return (found.start() for found in compiled.finditer(text))
 
     def stands_in(self, text: str) -> bool:
-        compiled = self._ascii if text.isascii() else self._any
-        return compiled.search(text) is not None
+        whole = text if text.isascii() else text.encode(errors="replace").decode()
+        return self._fast.search(whole) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.core.text import first_line
 from octo_lab.core.tool_mail import BY_HAND, CallTool, ToolAnswer
-from octo_lab.security.redact import redact
 from octo_lab.security.taint import Taint
 from octo_lab.session.call_context import CallContexts
 from octo_lab.session.changes import TurnLedger, keep_changes
@@ -63,8 +62,12 @@ class HandCalls:
             result = await _dispatched(dispatch, hand, tool)
         finally:
             with anyio.CancelScope(shield=True):
-                hand.note(await keep_changes(self.parts.database, hand.turn, changes))
+                hand.note(await self._kept(hand, changes))
         return hand.answer(tool, result, undo=bool(changes.files))
+
+    async def _kept(self, hand: _Hand, changes: Changes) -> str:
+        mask = self.parts.policy.privacy.mask
+        return await keep_changes(self.parts.database, hand.turn, changes, mask)
 
     def _dispatch(self, tool: Tool, hand: _Hand, changes: Changes, seen: Seen) -> Dispatch:
         policy = self.parts.policy
@@ -151,7 +154,8 @@ class _Hand:
         place = str(self.parts.policy.workspace)
         found = find_session(db, self.address, BY_HAND, workspace=place)
         session = found or create_session(db, self.address, title=BY_HAND, workspace=place)
-        line = f"{self.wanted.name} {redact(self.wanted.arguments)}"
+        mask = self.parts.policy.privacy.mask
+        line = f"{self.wanted.name} {mask(self.wanted.arguments)}"
         new = NewTurn(
             session_id=session.id,
             message=Message(role="user", content=line[:_SHOWN]),

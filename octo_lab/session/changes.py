@@ -47,13 +47,15 @@ class TurnLedger:
             logger.warning("a change that was not made is still kept: %s", exc)
 
 
-async def keep_changes(database: Database, turn: TurnId, changes: Changes) -> str:
+async def keep_changes(
+    database: Database, turn: TurnId, changes: Changes, mask: Callable[[str], str] = redact
+) -> str:
     """Store what is new. It raises nothing: what failed is one line for the person, else ''."""
     files, unknown = changes.unstored()
     if not files and not unknown:
         return ""
     kept = [_kept(change) for change in files]
-    said = [redact(what) for what in unknown]
+    said = [mask(what) for what in unknown]
 
     def store(db: Connection) -> None:
         store_changes(db, turn(db), kept, said)

@@ -11,6 +11,7 @@ import anyio
 from sqlalchemy import Connection
 
 from octo_lab.agent.prompt import LayerName
+from octo_lab.agent.turn_input import TurnInput
 from octo_lab.core.errors import OctoError, Rejected
 from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message
@@ -18,6 +19,7 @@ from octo_lab.core.text import clean, first_line
 from octo_lab.core.turns import TurnState
 from octo_lab.llm.masked import Masked
 from octo_lab.security.outgoing import Outgoing, masked_message
+from octo_lab.security.redact import Redactor
 from octo_lab.session.agents import agent_for, hooks_for
 from octo_lab.session.ask import turn_input, user_message
 from octo_lab.session.changes import TurnLedger, keep_changes
@@ -216,6 +218,7 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     texts = {name: turn.screen.mask(text) for name, text in turn.texts.items()}
     asked = turn_input(turn.job.message, tools, earlier, texts)
     asked = replace(asked, user=told_first(turn.row.remark, asked.user))
+    asked = _hidden(asked, turn.mask)
     first = turn.model.note if turn.row.parent is None else ""
     idle = parts.policy.unmatched(turn.job.message, parts.tools)
     notes = (turn.news, _left(turn.row.left_behind), *turn.job.message.notices)
@@ -230,6 +233,12 @@ async def _run_agent(parts: TurnParts, turn: RunningTurn) -> _Outcome:
     if ending.note:
         emit(Noticed(ending.note))
     return _Outcome(state="completed", messages=ending.final, short=ending.note)
+
+
+def _hidden(asked: TurnInput, mask: Redactor) -> TurnInput:
+    """Masked before anything of it is cut: half a secret would not be known as one."""
+    history = tuple(masked_message(message, mask) for message in asked.history)
+    return replace(asked, history=history, user=masked_message(asked.user, mask))
 
 
 def _left(count: int) -> str:
@@ -254,7 +263,9 @@ def _kept(turn: RunningTurn, messages: Sequence[Message]) -> tuple[Message, ...]
 
 async def _keep_changes(parts: TurnParts, turn: RunningTurn) -> None:
     """A failure is told in the turn and does not end it."""
-    if problem := await keep_changes(parts.database, lambda _: turn.row.id, turn.changes):
+    if problem := await keep_changes(
+        parts.database, lambda _: turn.row.id, turn.changes, turn.mask
+    ):
         turn.controller.emit(Noticed(problem))
 
 

@@ -279,6 +279,18 @@ async def test_the_file_holds_no_key(server: LlmServer, http: ModelHttp, path: P
     assert (await replayed(path, ask(f"what is {other}?")))[0][-1] == Done("end_turn")
 
 
+async def test_a_key_that_is_spelled_over_two_events_is_in_no_cassette(
+    server: LlmServer, http: ModelHttp, path: Path
+) -> None:
+    key = KEY.reveal()
+    server.script(says(f"your key is {key[:9]}", key[9:], "."))
+    await http.record(path)
+    await events(live(server, http), ask("my key?"))
+    assert not [half for half in (key[:9], key[9:]) if half in text_of(path)]
+    told = (await replayed(path, ask("my key?")))[0]
+    assert "".join(each.text for each in told if isinstance(each, TextDelta)) == "your key is ***."
+
+
 async def test_another_question_is_a_mismatch_that_shows_the_difference(
     server: LlmServer, http: ModelHttp, path: Path
 ) -> None:

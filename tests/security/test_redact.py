@@ -185,3 +185,11 @@ def test_a_known_secret_is_masked_when_it_is_encoded() -> None:
     mask = Redactor(["hunter2hunter2"])
 
     assert mask("aHVudGVyMmh1bnRlcjI= 68756e7465723268756e74657232") == "***= ***"
+
+
+def test_a_stand_in_for_a_key_is_a_word_and_stays() -> None:
+    assert Redactor(["ollama", "not-needed"])("ask ollama: not-needed") == "ask ollama: not-needed"
+
+
+def test_a_secret_that_is_no_text_is_masked() -> None:
+    assert Redactor(["abc\udcff123"])("x abc\udcff123 y") == "x *** y"
