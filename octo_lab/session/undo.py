@@ -66,7 +66,7 @@ def steps_again(changes: Sequence[StoredChange]) -> list[Step]:
             path=path,
             now=own[0].before,
             then=own[-1].after,
-            mode=own[0].mode,
+            mode=own[-1].mode,
             made=0,
             ids=tuple(change.id for change in own),
         )

@@ -75,14 +75,19 @@ class Chat:
         provider = ScriptedProvider(*(step for steps in turns for step in steps))
         return setup_in(self.folder, channel, provider=provider, tools=[unseen()])
 
-    async def run(self, *turns: tuple[Change, ...], lines: tuple[str, ...] = ()) -> list[str]:
+    async def run(
+        self, *turns: tuple[Change, ...], lines: tuple[str, ...] = (), session: str | None = None
+    ) -> list[str]:
         """Start, take the turns, say the lines; gives the answers to the lines."""
+        options = AskOptions(headless=True, session=session)
         channel = MemoryChannel("notebook")
         scripts = [turn(*changes) for changes in turns]
         async with open_app(self.setup(channel, *scripts)):
             for _ in turns:
-                await channel.turn(await channel.ask("go", AskOptions(headless=True)))
-            return [words_of(await channel.message(await channel.ask(line))) for line in lines]
+                await channel.turn(await channel.ask("go", options))
+            return [
+                words_of(await channel.message(await channel.ask(line, options))) for line in lines
+            ]
 
     async def tree(self) -> dict[str, tuple[bytes, int] | None]:
         return await anyio.to_thread.run_sync(self._tree)
