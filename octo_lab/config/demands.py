@@ -116,7 +116,7 @@ HARMLESS: Mapping[str, Check] = {
     **dict.fromkeys(("limits.iterations", "limits.tokens", "limits.seconds"), _at_most),
     **dict.fromkeys(("limits.idle", "limits.turns", "limits.rounds", "limits.calls.*"), _at_most),
     **dict.fromkeys(("session.history", "session.compact", "session.queue_mode"), _anything),
-    **dict.fromkeys(("session.compact_with", "session.overflow"), _anything),
+    **dict.fromkeys(("session.compact_with", "session.overflow", "session.patience"), _anything),
     **dict.fromkeys(("session.workers", "session.queue"), _at_most),
     **dict.fromkeys(("tools.deny", "security.private_paths", "security.private_variables"), _adds),
     **dict.fromkeys(("tools.python", "tools.rules.*", "tools.risks.*"), _denies),

@@ -11,6 +11,7 @@ from typing import Any
 
 from octo_lab.config.settings import VERSION
 from octo_lab.core.errors import ConfigError
+from octo_lab.tools.sandbox.own_folder import is_place_holder
 
 Json = dict[str, Any]
 Migration = Callable[[Json], Json]
@@ -36,6 +37,8 @@ def read_layer(path: Path) -> Json:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError) as exc:
+        if is_place_holder(path.parent):  # nobody may open it: there is nothing in it
+            return {}
         reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"Cannot read {str(path)!r}: {reason}", hint="fix or remove it") from exc
     return migrated(_parse(path, text), path)

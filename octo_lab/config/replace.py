@@ -6,12 +6,15 @@ import os
 import tempfile
 from pathlib import Path
 
+from octo_lab.tools.sandbox.own_folder import claim
+
 
 def replace_file(file: Path, text: str, *, mode: int | None = None) -> None:
     """With the permissions that it had, unless ``mode`` says others, a new one for its owner
     alone; where a link leads, if it is one. Raises OSError.
     """
     file = file.resolve()
+    claim(file.parent)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if mode is None:
         mode = file.stat().st_mode & 0o777 if file.exists() else 0o600

@@ -130,7 +130,7 @@ class LocalExec:
         workspace = self.home.workspace.resolve()
         make_private(workspace, self.home.private)
         before = self._steering(workspace)
-        with ExitStack() as after, keep_out(workspace) as notes:
+        with ExitStack() as after, keep_out(workspace, walled=choice.kind in _WALLS) as notes:
             start = self._start(choice, execution, self._sight(before), after)
             ran = run_process(start, stop)
         if choice.kind != "none" and not execution.steers:

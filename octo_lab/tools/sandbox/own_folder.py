@@ -15,20 +15,22 @@ from octo_lab.tools.sandbox.sight import OWN
 
 _LOCK = threading.Lock()
 _RUNNING: Counter[Path] = Counter()
+_CLAIMED: set[Path] = set()
 
 
 @contextmanager
-def keep_out(workspace: Path) -> Iterator[list[str]]:
+def keep_out(workspace: Path, *, walled: bool = False) -> Iterator[list[str]]:
     """An existing one is hidden by the sandbox. Where there is none, an empty folder that nobody
     may open takes its place as long as commands run, so that the sandbox has something to hide;
-    what stands there in the end all the same gets another name, which a note tells.
+    what stands there in the end all the same gets another name, which a note tells, unless it was
+    claimed. ``walled``: no command reaches it, so that nobody but its owner can have made it.
     """
     own, notes = workspace / OWN, list[str]()
     held = _take(own)
     try:
         yield notes
     finally:
-        if held and (other := _leave(own)):
+        if held and (other := _leave(own, walled)):
             notes.append(f"{OWN!r} is octo_lab's own folder; what was made is {other!r} now.")
 
 
@@ -43,15 +45,27 @@ def _take(own: Path) -> bool:
     return False
 
 
-def _leave(own: Path) -> str:
+def claim(own: Path) -> None:
+    """Let octo_lab write into its folder, and let that stay, whatever only keeps its name free."""
+    with _LOCK:
+        if is_place_holder(own):
+            own.chmod(0o700)
+        if own in _RUNNING:
+            _CLAIMED.add(own)
+
+
+def _leave(own: Path, walled: bool) -> str:
     """The name of what a command made, if it made something."""
     with _LOCK:
         _RUNNING[own] -= 1
         if _RUNNING[own] > 0 and is_place_holder(own):
             return ""
+        claimed = own in _CLAIMED
         if _RUNNING[own] <= 0:
             del _RUNNING[own]
-        return _cleared(own)
+            _CLAIMED.discard(own)
+        mine = (claimed or walled) and not is_place_holder(own)
+        return "" if mine else _cleared(own)
 
 
 def _cleared(own: Path) -> str:
