@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -23,20 +23,17 @@ def flagged(rows: Iterable[Row]) -> tuple[int, int]:
 
 
 def test_the_guard_finds_most_public_injections_and_spares_what_is_harmless(
-    capsys: pytest.CaptureFixture[str],
+    figure: Callable[[str], None],
 ) -> None:
     rows = corpus_rows()
     bad = [flagged(r for r in rows if r.malicious and r.half == half) for half in (0, 1)]
     good = [flagged(r for r in rows if not r.malicious and r.half == half) for half in (0, 1)]
-    with capsys.disabled():
-        for half, name in enumerate(("tuned on", "held out")):
-            (hits, all_bad), (wrong, all_good) = bad[half], good[half]
-            print(
-                f"\nprompt guard, {name}: {hits} of {all_bad} malicious rows found "
-                f"({hits / all_bad:.1%}), {wrong} of {all_good} benign rows flagged",
-                end="",
-            )
-        print()
+    for half, name in enumerate(("tuned on", "held out")):
+        (hits, all_bad), (wrong, all_good) = bad[half], good[half]
+        figure(
+            f"prompt guard, {name}: {hits} of {all_bad} malicious rows found "
+            f"({hits / all_bad:.1%}), {wrong} of {all_good} benign rows flagged"
+        )
 
     assert (len(rows), sum(n for _, n in bad), sum(n for _, n in good)) == (181, 118, 63)
     assert all(hits / count > 5 * OF_THE_ORIGINALS for hits, count in bad)
@@ -44,7 +41,7 @@ def test_the_guard_finds_most_public_injections_and_spares_what_is_harmless(
 
 
 def test_what_people_write_about_programs_is_seldom_flagged(
-    capsys: pytest.CaptureFixture[str],
+    figure: Callable[[str], None],
 ) -> None:
     """Our own pages and code: they speak of instructions, tools, agents and secrets all day."""
     pages = [ROOT / "README.md", *(ROOT / "octo_lab").rglob("*.md")]
@@ -53,8 +50,7 @@ def test_what_people_write_about_programs_is_seldom_flagged(
         (name, sum(assess(path.read_text("utf-8")).flagged for path in paths), len(paths))
         for name, paths in (("pages", pages), ("code", code))
     ]
-    with capsys.disabled():
-        print("\nprompt guard, benign: " + ", ".join(f"{n} of {of} {w}" for w, n, of in counts))
+    figure("prompt guard, benign: " + ", ".join(f"{n} of {of} {w}" for w, n, of in counts))
 
     assert all(found <= 0.04 * count for _, found, count in counts)
 
