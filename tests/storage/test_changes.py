@@ -13,6 +13,8 @@ from octo_lab.core.messages import Message
 from octo_lab.storage.changes import (
     FileChange,
     changes_on_path,
+    drop_change,
+    keep_change,
     mark_undone,
     store_changes,
 )
@@ -88,6 +90,22 @@ async def test_the_oldest_turns_are_forgotten_first_with_their_bytes(tmp_path: P
         kept = await database.read(partial(changes_on_path, session_id=session))
         assert [row.after for row in kept] == [name(b"2" * 60), name(b"3" * 60)]
         assert await blobs(tmp_path) == sorted([name(b"shared"), name(b"2" * 60), name(b"3" * 60)])
+
+
+async def test_a_change_that_is_kept_ahead_can_be_dropped_again(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "octo.db", media=tmp_path / "media") as database:
+        session = (await database.run(partial(create_session, address=CHAT, title="t"))).id
+        turn = await turn_of(database, session)
+        made = change("f", b"shared", b"made")
+        not_made = change("f", b"shared", b"not made")
+        numbers = [
+            await database.run(partial(keep_change, turn_id=turn, change=one))
+            for one in (made, not_made)
+        ]
+        await database.run(partial(drop_change, number=numbers[1]))
+        kept = await database.read(partial(changes_on_path, session_id=session))
+        assert [(row.id, row.path, row.after) for row in kept] == [(numbers[0], "f", name(b"made"))]
+        assert await blobs(tmp_path) == sorted([name(b"shared"), name(b"made")])
 
 
 async def test_a_deleted_dialog_takes_its_changes_along(tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ def test_octo_run_mends_it_and_takes_it_back(tmp_path: Path, repository: Reposit
     assert programmer.failure is None, ran
     assert ran.code == 0, ran
     assert mended == {**repository.after(), **repository.beside()}
-    assert all(name in ran.err for name in repository.mended)
+    for name, data in repository.mended.items():
+        assert (f"  +++ b/{name}\n" if data is not None else f"  --- a/{name}\n") in ran.err
     assert undone.code == 0, undone
     assert "cannot be undone: `shell:" in undone.out
     assert files_in(octo.workspace, without=OWN) == {**repository.before(), **repository.beside()}
