@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,39 +24,69 @@ def keep_out(workspace: Path, *, walled: bool = False) -> Iterator[list[str]]:
     """An existing one is hidden by the sandbox. Where there is none, an empty folder that nobody
     may open takes its place as long as commands run, so that the sandbox has something to hide;
     what stands there in the end all the same gets another name, which a note tells, unless it was
-    claimed. ``walled``: no command reaches it, so that nobody but its owner can have made it.
+    claimed. ``walled``: no command reaches it, so that its owner has opened it if somebody did.
     """
     own, notes = workspace / OWN, list[str]()
     held = _take(own)
     try:
         yield notes
     finally:
-        if held and (other := _leave(own, walled)):
+        if held is not None and (other := _leave(own, held, walled)):
             notes.append(f"{OWN!r} is octo_lab's own folder; what was made is {other!r} now.")
 
 
-def _take(own: Path) -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """The empty folder. While the descriptor is open nothing else gets its number; where there are
+    no such descriptors, numbers are not used again.
+    """
+
+    folder: os.stat_result
+    descriptor: int | None
+
+    def is_still(self, own: Path) -> bool:
+        """Another process may have cleared it away meanwhile, and commands can make their own."""
+        try:
+            return os.path.samestat(own.lstat(), self.folder)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+
+def _hold(own: Path) -> _Held:
+    look = getattr(os, "O_PATH", None)
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = None if look is None else os.open(own, look | flags)
+    return _Held(folder=own.lstat(), descriptor=descriptor)
+
+
+def _take(own: Path) -> _Held | None:
     with _LOCK, suppress(OSError):
         if not os.path.lexists(own):
             own.mkdir(mode=0)
         elif not is_place_holder(own):
-            return False
+            return None
+        held = _hold(own)
         _RUNNING[own] += 1
-        return True
-    return False
+        return held
+    return None
 
 
 def claim(own: Path) -> None:
-    """Let octo_lab write into its folder, and let that stay, whatever only keeps its name free."""
+    """Let octo_lab write into its folder, and let that stay, where its name is only kept free."""
     with _LOCK:
         if is_place_holder(own):
             own.chmod(0o700)
-        if own in _RUNNING:
-            _CLAIMED.add(own)
+            _CLAIMED.update({own} & _RUNNING.keys())
 
 
-def _leave(own: Path, walled: bool) -> str:
+def _leave(own: Path, held: _Held, walled: bool) -> str:
     """The name of what a command made, if it made something."""
+    same = held.is_still(own)
+    held.close()
     with _LOCK:
         _RUNNING[own] -= 1
         if _RUNNING[own] > 0 and is_place_holder(own):
@@ -64,7 +95,7 @@ def _leave(own: Path, walled: bool) -> str:
         if _RUNNING[own] <= 0:
             del _RUNNING[own]
             _CLAIMED.discard(own)
-        mine = (claimed or walled) and not is_place_holder(own)
+        mine = same and (claimed or walled) and not is_place_holder(own)
         return "" if mine else _cleared(own)
 
 

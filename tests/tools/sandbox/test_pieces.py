@@ -13,7 +13,7 @@ from octo_lab.tools.exec_env import Executed
 from octo_lab.tools.sandbox.kept import Kept
 from octo_lab.tools.sandbox.launch import launch_argv
 from octo_lab.tools.sandbox.lines import NewestLines
-from octo_lab.tools.sandbox.own_folder import keep_out
+from octo_lab.tools.sandbox.own_folder import claim, keep_out
 from octo_lab.tools.sandbox.policy import MIB, Bounds
 from octo_lab.tools.sandbox.words import exit_words, how_it_ended
 
@@ -126,11 +126,14 @@ def test_an_own_folder_that_was_there_stays(tmp_path: Path) -> None:
     assert (tmp_path / ".octo" / "config.json").exists()
 
 
+@pytest.mark.parametrize("walled", [False, True])
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])
-def test_one_that_appears_gets_another_name_whatever_it_is(tmp_path: Path, kind: str) -> None:
+def test_one_that_appears_gets_another_name_whatever_it_is(
+    tmp_path: Path, kind: str, walled: bool
+) -> None:
     own = tmp_path / ".octo"
 
-    with keep_out(tmp_path) as notes:
+    with keep_out(tmp_path, walled=walled) as notes:
         own.rmdir()
         match kind:
             case "folder":
@@ -142,6 +145,30 @@ def test_one_that_appears_gets_another_name_whatever_it_is(tmp_path: Path, kind:
 
     assert [path.name[:23] for path in tmp_path.iterdir()] == ["octo-made-by-a-command-"]
     assert len(notes) == 1
+
+
+def test_behind_walls_the_folder_is_its_owners_who_opened_it(tmp_path: Path) -> None:
+    own = tmp_path / ".octo"
+
+    with keep_out(tmp_path, walled=True) as notes:
+        own.chmod(0o700)  # as another process of the owner does
+        (own / "config.json").touch()
+
+    assert (notes, [path.name for path in own.iterdir()]) == ([], ["config.json"])
+
+
+@pytest.mark.parametrize("walled", [False, True])
+def test_a_folder_that_was_claimed_stays(tmp_path: Path, walled: bool) -> None:
+    own = tmp_path / ".octo"
+
+    with keep_out(tmp_path, walled=walled) as notes, keep_out(tmp_path, walled=walled):
+        claim(own)
+        (own / "config.json").touch()
+
+    assert (notes, [path.name for path in own.iterdir()]) == ([], ["config.json"])
+    with keep_out(tmp_path, walled=walled):
+        claim(own)
+    assert own.exists()
 
 
 def test_what_octo_lab_itself_puts_there_meanwhile_stays(tmp_path: Path) -> None:
