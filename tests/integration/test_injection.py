@@ -126,7 +126,9 @@ async def test_rows_get_nothing_out_in_a_chat_with_others(
 async def test_a_yes_of_the_person_lets_it_out_and_a_no_keeps_it_in(
     folder: Path, pages: Strangers, canary: HttpServer, no_blocking_calls: BlockBuster
 ) -> None:
-    """Else the tests above would prove nothing: the same calls do reach the canary."""
+    """Else the tests above would prove nothing: the same calls do reach the canary, but for a
+    command, which has no network behind its walls.
+    """
     no_blocking_calls.deactivate()  # here the kernel's main thread is the runtime's, too
     async with world(folder, pages, canary) as (here, _):
         for call in (
@@ -143,13 +145,34 @@ async def test_a_yes_of_the_person_lets_it_out_and_a_no_keeps_it_in(
                     "after private data was read: read_file read '.env'; "
                     "read_file gave something that looks like a key"
                 )
+        walled = await asked_about(here, made("shell", command=f"curl {canary.root}/shell"), "once")
 
+    assert "reaches another machine" in walled.risk
     assert [asked.path for asked in canary.asked] == ["/web_fetch", "/http_request", "/python"]
 
 
-async def asked_about(here: World, call: ToolCall, decision: Decision) -> ToolBlock:
-    """The question about a call after the secret was read, which gets this answer."""
-    here.provider.add(calls(made("read_file", path=".env")), calls(call), says("Done."))
+@pytest.mark.parametrize(
+    ("channel", "sent"), [("notebook", [".env", "notes.txt"]), ("telegram", ["notes.txt"])]
+)
+async def test_a_private_file_is_shown_when_the_owner_says_so_and_to_others_never(
+    folder: Path, pages: Strangers, canary: HttpServer, channel: str, sent: list[str]
+) -> None:
+    """Another file goes unasked, until private data was read."""
+    async with world(folder, pages, canary, channel=channel) as (here, _):
+        question = await asked_about(here, made("send_file", path=".env"), "once", read=False)
+        _, (plain,) = await here.turn(made("send_file", path="notes.txt"), chat="plain")
+
+    assert question.risk.startswith("network, after private data was read: it names '.env'")
+    assert plain.outcome == "ok"
+    assert [message.media[0].name for message in here.channel.sent] == sent
+
+
+async def asked_about(
+    here: World, call: ToolCall, decision: Decision, *, read: bool = True
+) -> ToolBlock:
+    """The question about a call, after the secret was ``read``; it gets this answer."""
+    before = [calls(made("read_file", path=".env"))] if read else []
+    here.provider.add(*before, calls(call), says("Done."))
     chat = f"{call.name} {decision}"
     asked = await here.channel.ask("look", chat_id=chat)
     running = await here.channel.running(asked, lambda turn: bool(_question(turn)))
