@@ -1,4 +1,4 @@
-"""What a hook is told: short fields, without secrets and without the contents of files."""
+"""What a hook is told: without secrets and without the contents of files; arguments whole."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ HookPayload = Mapping[str, Any]
 
 FIELD_BYTES = 1024
 HIDDEN = "[redacted]"
-_WHOLE = 16_384
+ARGUMENTS_BYTES = 262_144
+_CUTS = (ARGUMENTS_BYTES // 4, 8192, FIELD_BYTES)  # what a text in arguments is cut to, one by one
 _CONTENTS = {"write_file": frozenset({"content"})}
 _HIDDEN_RESULTS = frozenset({"shell", "read_file", "write_file"})
 
 
 def before_tool(call: ToolCall) -> HookPayload:
+    arguments, cut = _arguments(call)
     return {
         "tool_name": _short(call.name),
-        "arguments": _arguments(call),
+        "arguments": arguments,
+        "arguments_cut": cut,
         "tool_id": _short(call.id),
     }
 
@@ -63,28 +66,56 @@ def after_model(answered: ModelAnswered, spent: float) -> HookPayload:
     }
 
 
-def _arguments(call: ToolCall) -> Any:
-    """The arguments as the object they are; as the text they are when that is none."""
+def _arguments(call: ToolCall) -> tuple[Any, bool]:
+    """The arguments as the object they are, else as the text they are; and whether they were cut.
+
+    At most 256 KB of JSON are told: what is more is cut in its texts.
+    """
     try:
         value = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
-        return _short(call.arguments)
+        value = None
     if not isinstance(value, dict):
-        return _short(call.arguments)
+        return _text(redact(call.arguments))
     hidden = _CONTENTS.get(call.name, frozenset())
-    shown = {_short(k): HIDDEN if k in hidden else _cut(v) for k, v in value.items()}
-    whole = json.dumps(shown, ensure_ascii=False)
-    return shown if len(whole) <= _WHOLE else _short(whole)
+    shown = {redact(k): HIDDEN if k in hidden else _masked(v) for k, v in value.items()}
+    if _size(shown) <= ARGUMENTS_BYTES:
+        return shown, False
+    for limit in _CUTS:
+        shorter = _cut(shown, limit)
+        if _size(shorter) <= ARGUMENTS_BYTES:
+            return shorter, True
+    return _text(json.dumps(shown, ensure_ascii=False))
 
 
-def _cut(value: Any) -> Any:
+def _text(text: str) -> tuple[str, bool]:
+    shown = truncate_utf8(text, ARGUMENTS_BYTES)
+    return shown, shown != text
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+
+
+def _masked(value: Any) -> Any:
     match value:
         case str():
-            return _short(value)
+            return redact(value)
         case dict():
-            return {_short(key): _cut(inner) for key, inner in value.items()}
+            return {redact(key): _masked(inner) for key, inner in value.items()}
         case list():
-            return [_cut(inner) for inner in value]
+            return [_masked(inner) for inner in value]
+    return value
+
+
+def _cut(value: Any, limit: int) -> Any:
+    match value:
+        case str():
+            return truncate_utf8(value, limit)
+        case dict():
+            return {truncate_utf8(key, limit): _cut(inner, limit) for key, inner in value.items()}
+        case list():
+            return [_cut(inner, limit) for inner in value]
     return value
 
 

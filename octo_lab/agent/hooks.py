@@ -112,6 +112,8 @@ class HookSet:
                 f"The hook {name!r} failed {BREAKS_AFTER} times in a row and is not run any more: "
                 f"{why}. Restart to try it again."
             )
+        elif kept.failures == 1:
+            scope.tell(f"The hook {name!r} failed{_open(kept.hook)}: {why}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +156,11 @@ def expand_home(word: str, home: str) -> str:
     if word == "~" or word.startswith("~/"):
         return home + word[1:] if home else word
     return os.path.expanduser(word) if word.startswith("~") else word  # noqa: PTH111
+
+
+def _open(hook: Hook) -> str:
+    """What the failure of a hook means that may say no."""
+    return ", so it denied nothing" if hook.event.startswith("before") else ""
 
 
 def _expanded(hook: Hook, home: str) -> Hook:

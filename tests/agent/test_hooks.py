@@ -75,6 +75,7 @@ async def test_a_hook_is_told_the_call_on_its_standard_input(tmp_path: Path) -> 
         "event": "before_tool_call",
         "tool_name": "echo",
         "arguments": {"text": "hi"},
+        "arguments_cut": False,
         "tool_id": "1",
         "session_id": "s1",
         "profile_id": "p1",
@@ -112,8 +113,9 @@ async def test_a_hook_that_fails_three_times_in_a_row_is_left_alone(
         assert (await desk.before(MADE)).refused is None
 
     assert (tmp_path / "count").read_text() == "xxx"
-    [told] = desk.told
-    assert "failed 3 times in a row and is not run any more" in told
+    first, last = desk.told
+    assert "failed, so it denied nothing: " in first
+    assert "failed 3 times in a row and is not run any more" in last
 
 
 async def test_a_denial_and_a_success_begin_the_count_anew(tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ async def test_a_denial_and_a_success_begin_the_count_anew(tmp_path: Path) -> No
     refused = [(await desk.before(MADE)).refused for _ in range(6)]
 
     assert refused == [None, None, "", None, None, None]
-    assert desk.told == []
+    assert len(desk.told) == 2
 
 
 async def test_only_hooks_of_the_event_and_tool_run(tmp_path: Path) -> None:
@@ -148,7 +150,9 @@ async def test_after_hooks_cannot_deny_and_a_nonzero_end_is_a_failure(tmp_path: 
     for _ in range(3):
         await desk.hooks.after_tool(MADE, result)
 
-    assert len(desk.told) == 1
+    first, last = desk.told
+    assert first.endswith("failed: exit code 1.")
+    assert "not run any more" in last
 
 
 async def test_a_hook_that_takes_too_long_is_killed_with_all_it_started(tmp_path: Path) -> None:
@@ -162,6 +166,7 @@ async def test_a_hook_that_takes_too_long_is_killed_with_all_it_started(tmp_path
     desk = Desk(tmp_path, hook(source, timeout=1.0))
 
     assert await desk.before(MADE) == Permission(call=MADE)
+    assert desk.told[0].endswith("failed, so it denied nothing: it took longer than 1 s.")
 
     pid = int((tmp_path / "pid").read_text())
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
@@ -280,18 +285,18 @@ def test_a_tilde_with_a_name_is_that_users_home() -> None:
 RESULT = Message(role="tool", content="r" * 3000, tool_call_id="1", seconds=0.0126)
 
 
-def test_what_a_hook_is_told_is_short_and_without_secrets() -> None:
+def test_what_a_hook_is_told_is_without_secrets_and_the_result_short() -> None:
     key = "sk-ant-" + "a1" * 20
     made = call("web_fetch", json.dumps({"url": "u" * 2000, "headers": [{"k": f"Bearer {key}"}]}))
 
     told: dict[str, Any] = {**after_tool(made, RESULT)}
 
-    assert told.pop("arguments") == {
-        "url": "u" * 1024 + "…",
-        "headers": [{"k": "Bearer sk-a***"}],
-    }
+    arguments = told.pop("arguments")
+    assert arguments["url"] == "u" * 2000
+    assert key not in json.dumps(arguments)
     assert told == {
         "tool_name": "web_fetch",
+        "arguments_cut": False,
         "tool_id": "1",
         "result": "r" * 1024 + "…",
         "success": True,
@@ -305,6 +310,7 @@ def test_the_contents_of_files_are_not_told() -> None:
     assert after_tool(written, RESULT) == {
         "tool_name": "write_file",
         "arguments": {"path": "a", "content": "[redacted]"},
+        "arguments_cut": False,
         "tool_id": "1",
         "result": "[redacted]",
         "success": True,
@@ -312,6 +318,29 @@ def test_the_contents_of_files_are_not_told() -> None:
     }
     assert after_tool(call("shell"), RESULT)["result"] == "[redacted]"
     assert after_tool(call("read_file"), RESULT)["result"] == "[redacted]"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": "ä" * 200_000, "b": "end"},
+        {str(n): "x" * 3000 for n in range(200)},
+        {"n": list(range(100_000))},
+    ],
+)
+def test_arguments_that_are_too_long_are_cut_and_marked(value: dict[str, Any]) -> None:
+    told = before_tool(call("a", json.dumps(value)))
+
+    assert told["arguments_cut"] is True
+    assert 1000 < len(json.dumps(told["arguments"], ensure_ascii=False).encode()) < 300_000
+
+
+async def test_a_hook_sees_the_end_of_a_long_command(tmp_path: Path) -> None:
+    source = "import json, sys; sys.exit('rm -rf' in json.load(sys.stdin)['arguments']['command'])"
+    desk = Desk(tmp_path, hook(source))
+    made = call("shell", json.dumps({"command": "true;" * 40_000 + "rm -rf /"}))
+
+    assert (await desk.before(made)).refused == ""
 
 
 @pytest.mark.parametrize("arguments", ["[1]", "{", "[" * 5000])
