@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from octo_lab.security.known import Known
-from octo_lab.security.shapes import ANY, CONTEXT, SHAPES, TRIGGER, Shape
+from octo_lab.security.shapes import CONTEXT, SHAPES, TRIGGER, Shape, plain, shapes_in
 
 MASK = "***"
 LONGEST = 21_000
@@ -19,20 +19,21 @@ class Rule:
 
     def __init__(self, known: Known, *, shapes: bool = True) -> None:
         self.known = known
-        self.shapes: tuple[Shape, ...] = SHAPES if shapes else ()
+        self.shapes = shapes
         triggers = [known.trigger, TRIGGER if shapes else ""]
         self.trigger = re.compile("|".join(filter(None, triggers)) or "(?!)")
         self.longest = max(LONGEST, known.longest + 1)
 
-    def shapes_in(self, text: str) -> tuple[Shape, ...]:
-        """Those that may be there."""
-        return self.shapes if self.shapes and ANY.stands_in(text) else ()
+    def shapes_in(self, data: bytes) -> tuple[Shape, ...]:
+        """Those that may be there; the same in the same order."""
+        return shapes_in(data) if self.shapes else ()
 
     def mask(self, text: str) -> str:
         """The whole text, masked: each hidden part, with those that touch it, is one MASK."""
         ranges, _ = self.known.scan(text, 0, final=True)
-        for shape in self.shapes:
-            ranges += shape.scan(text, 0, final=True).ranges
+        data = plain(text)
+        for shape in self.shapes_in(data):
+            ranges += shape.scan(text, data, 0, final=True).ranges
         return hide(text, 0, len(text), ranges, -1) if ranges else text
 
 
@@ -64,7 +65,7 @@ class MaskedStream:
         self._held = ""
         self._busy = False
         self._given = 0  # all offsets below count from the first character ever fed
-        self._ends = [0] * len(self._rule.shapes)
+        self._ends = [0] * len(SHAPES)
         self._known_end = 0
         self._masked_to = -1
         self._ranges: Ranges = []
@@ -107,8 +108,10 @@ class MaskedStream:
         if found:
             self._known_end = base + found[-1][1]
         first = 1 if base else 0  # what stands before it is not known
-        for number, shape in enumerate(self._rule.shapes_in(buffer)):
-            scan = shape.scan(buffer, max(first, self._ends[number] - base), final=final)
+        data = plain(buffer)
+        for number, shape in enumerate(self._rule.shapes_in(data)):
+            at = max(first, self._ends[number] - base)
+            scan = shape.scan(buffer, data, at, final=final)
             self._ends[number] = base + scan.at
             found += scan.ranges
             if scan.open >= 0:
