@@ -210,7 +210,8 @@ class TurnApprover:
         """What lets the call run where nobody can be asked."""
         name = question.tool or question.call.name
         if question.why:
-            return "ask where somebody can answer, or begin a new session"
+            trust = ", name hosts you trust in security.trusted_hosts" if question.hosts else ""
+            return f"ask where somebody can answer{trust}, or begin a new session"
         if question.judged is not None:
             return self._beforehand(question.scopes or (question.scope,))
         hint = f"name it in the question: --tools {question.call.name}"

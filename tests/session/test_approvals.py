@@ -190,6 +190,8 @@ async def test_the_way_to_a_yes_for_a_call_is_a_line_to_say_before() -> None:
         """'/allow always shell: rm -r '"'"'a  b'"'"''` first""",
         (replace(one, why="it is private"), "terminal"): "ask where somebody can answer, "
         "or begin a new session",
+        (replace(one, why="it is private", hosts=("a.org",)), "terminal"): "ask where somebody "
+        "can answer, name hosts you trust in security.trusted_hosts, or begin a new session",
     }
 
     for (question, channel), way in ways.items():
