@@ -38,7 +38,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name at its first use, so that importing the package costs nothing."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    with import_module("octo_lab.core.imports").installed_ones():
+        return getattr(import_module(_PLACES[name]), name)
 
 
 def __dir__() -> list[str]:

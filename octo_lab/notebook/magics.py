@@ -17,6 +17,7 @@ from IPython.core.magic import (
 )
 
 from octo_lab.core.errors import OctoError
+from octo_lab.core.imports import installed_ones
 from octo_lab.notebook.options import Parsed, options_help, parse_options
 from octo_lab.notebook.tool_cell import define_tool
 
@@ -60,7 +61,8 @@ class OctoShell:
     def face(self) -> Face:
         if self._face is None:
             # Pydantic, SQLAlchemy and HTTP: paid at the first use, not at every kernel start.
-            from octo_lab.notebook.face import Face
+            with installed_ones():
+                from octo_lab.notebook.face import Face
 
             self._face = Face(self._shell)
         return self._face
@@ -70,7 +72,8 @@ class OctoShell:
         face = self.face
         if face.gateway is None:
             # The web server: paid by those who serve, not by every first question.
-            from octo_lab.notebook.kernel_gateway import KernelGateway
+            with installed_ones():
+                from octo_lab.notebook.kernel_gateway import KernelGateway
 
             face.gateway = KernelGateway(face.runtime)
         return face.gateway
