@@ -107,7 +107,7 @@ class MaskedStream:
         opened = [begun] if begun >= 0 else []
         if found:
             self._known_end = base + found[-1][1]
-        first = 1 if base else 0  # what stands before it is not known
+        first = 2 if base else 0  # what stands before them is not known
         data = plain(buffer)
         for number, shape in enumerate(self._rule.shapes_in(data)):
             at = max(first, self._ends[number] - base)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import re2
 
 _SHOWN = 4
-_START = r"(?<![A-Za-z0-9])"
+_LINE = r"(?<=\\[nrt])"  # a line begins in JSON, too
+_START = rf"(?:(?<![A-Za-z0-9])|{_LINE})"
 _NAMES = (
     r"(?:password|passwd|passphrase|secret|api[_-]?key|apikey|(?:access|auth|refresh|bot|session)"
     r"[_-]?token|secret[_-]?access[_-]?key|private[_-]?key|encryption[_-]?key)"
@@ -30,7 +31,8 @@ _VENDORS = {
 _BEGUN = "|".join(_VENDORS)
 _BEGINNING = re.compile(_BEGUN)
 _VARIABLE = (
-    r"(?<![A-Za-z0-9_])(?:[A-Z][A-Z0-9]{0,40}_){1,8}"
+    rf"(?:(?<![A-Za-z0-9_])|{_LINE})"
+    r"(?:[A-Z][A-Z0-9]{0,40}_){1,8}"
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?)=[\"']?"
 )
 _PEM = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
@@ -164,16 +166,20 @@ _RARE = (
     ),
     Shape(
         hint=Hint(
-            r"\b(?:[A-Z][A-Z0-9]*_)+(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?)="
+            r"(?:[A-Z][A-Z0-9]*_)+(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?)="
         ),
         whole=re.compile(rf"{_VARIABLE}(?P<secret>{_SET}{{6,}})"),
         growing=re.compile(rf"{_VARIABLE}(?P<secret>{_SET}*)\Z"),
         sign="=",
     ),
     Shape(
-        hint=Hint(r"(?i:\bbearer)"),
-        whole=re.compile(r"(?i)\bbearer\s{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{20,})"),
-        growing=re.compile(r"(?i)\bbearer(?:\s{1,4}(?P<secret>[A-Za-z0-9._~+/=-]*))?\Z"),
+        hint=Hint(r"(?i:bearer)"),
+        whole=re.compile(
+            rf"(?i)(?:\b|{_LINE})bearer\s{{1,4}}(?P<secret>[A-Za-z0-9._~+/=-]{{20,}})"
+        ),
+        growing=re.compile(
+            rf"(?i)(?:\b|{_LINE})bearer(?:\s{{1,4}}(?P<secret>[A-Za-z0-9._~+/=-]*))?\Z"
+        ),
     ),
 )
 _COMMON = (

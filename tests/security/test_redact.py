@@ -84,6 +84,9 @@ def test_secrets_are_known_by_the_names_of_their_variables() -> None:
         ("export DB_PASSWORD='s3cret!'", "export DB_PASSWORD='***'"),
         ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG", "aws_secret_access_key = ***"),
         ("password: correcthorsebattery", "password: ***"),
+        (f'{{"text": "one\\nsk-ant-{LETTERS}"}}', '{"text": "one\\nsk-a***"}'),
+        ('"one\\nSTRIPE_KEY=correcthorse\\ntwo"', '"one\\nSTRIPE_KEY=***\\ntwo"'),
+        (f'"one\\nBearer {LETTERS}"', '"one\\nBearer ***"'),
         (
             "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----",
             "-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----",
