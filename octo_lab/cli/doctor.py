@@ -118,11 +118,8 @@ def _data_folder(workspace: Path | None) -> Finding:
 
 def _trust(workspace: Path | None) -> Finding:
     asked = place_around(workspace).asked
-    if asked.trust.trouble or asked.left_out:
-        detail = asked.warning or asked.trust.trouble
-        return Finding(name="trust", state="warning", detail=detail)
-    detail = "you trust this workspace" if asked.demands else "nothing here needs your trust"
-    return Finding(name="trust", state="ok", detail=detail)
+    wrong = asked.trust.trouble or asked.left_out
+    return Finding(name="trust", state="warning" if wrong else "ok", detail=asked.state)
 
 
 def _sandbox(workspace: Path | None) -> Finding:

@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 from octo_lab.app import setup_at
 from octo_lab.channels.tasks import TaskDesk, run_task
 from octo_lab.cli.ask import FAILED, STOP_WITHIN, TIMED_OUT
-from octo_lab.cli.connect import place_around
+from octo_lab.cli.connect import place_around, warned
 from octo_lab.cli.local import LocalConversation, open_local
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
@@ -68,7 +68,7 @@ class TaskOptions:
 
 def do_task(words: Sequence[str], options: TaskOptions) -> Outcome:
     """Do the task and print its result; progress goes to stderr."""
-    place = place_around(options.workspace)
+    place = warned(place_around(options.workspace))
     task = Task(
         kind=_KINDS[options.kind](prompt_of(words)),
         context=TaskContext(working_dir=place.workspace, files_in_scope=options.files),

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from octo_lab.cli.ask import FAILED
-from octo_lab.cli.connect import conversation_in, place_around
+from octo_lab.cli.connect import conversation_in, place_around, warned
 from octo_lab.cli.conversation import Conversation
 from octo_lab.cli.look import refused
 from octo_lab.cli.outcome import Outcome
@@ -44,7 +44,7 @@ class CallOptions:
 
 def call_tool(wanted: CallTool, options: CallOptions) -> Outcome:
     wanted = replace(wanted, arguments=_arguments(wanted.arguments), id=new_id())
-    opening = conversation_in(place_around(options.workspace), CHAT)
+    opening = conversation_in(warned(place_around(options.workspace)), CHAT)
 
     async def ask() -> ControlReply:
         async with opening as conversation:

@@ -44,6 +44,12 @@ class Asked:
         )
 
     @property
+    def state(self) -> str:
+        """How it stands, in words, whether or not anything is wrong."""
+        ok = "you trust this workspace" if self.demands else "nothing here needs your trust"
+        return self.warning or self.trust.trouble or ok
+
+    @property
     def _why(self) -> str:
         if self.trust.trouble:
             return self.trust.trouble

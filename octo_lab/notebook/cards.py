@@ -116,8 +116,9 @@ def _now(listed: ProviderList) -> str:
     return f"Now: `{listed.current}`" if listed.current else "No model can be used."
 
 
-def doctor_card(status: Status, gateway: str) -> str:
-    return "**Octo doctor**\n\n" + _table([*doctor_rows(), *status_rows(status, gateway)])
+def doctor_card(status: Status, gateway: str, *, trust: str) -> str:
+    rows = [*doctor_rows(), ("trust", trust), *status_rows(status, gateway)]
+    return "**Octo doctor**\n\n" + _table(rows)
 
 
 def doctor_rows() -> Rows:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from octo_lab.app import setup_from
+from octo_lab.config.place import Place as Files
 from octo_lab.config.place import find_place
 from octo_lab.config.process import live_environ
 from octo_lab.core.errors import OctoError, UsageError
@@ -98,9 +99,17 @@ class Face:
         reply: ControlReply = self.runtime().control(control).result()
         return reply
 
+    @property
+    def trust_word(self) -> str:
+        """How it stands with trust in the workspace's files, as they are now."""
+        return self._files().asked.state
+
     def trust(self, text: str) -> str:
         """What ``%octo trust …`` says; the files are read as they are now. Raises OctoError."""
-        return trust_said(text, find_place(self.runtime().workspace, self.environ))
+        return trust_said(text, self._files())
+
+    def _files(self) -> Files:
+        return find_place(self.runtime().workspace, self.environ)
 
     def command_names(self) -> tuple[str, ...]:
         """The slash commands, as they are typed; none while the runtime is not open."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from octo_lab.core.errors import OctoError, UsageError
@@ -34,7 +35,6 @@ from octo_lab.session.commands import is_command
 _CARDS: Mapping[str, Callable[[Status, str], str]] = {
     "": status_card,
     "status": status_card,
-    "doctor": doctor_card,
 }
 _LISTS: Mapping[str, Callable[[ProviderList], str]] = {
     "models": models_card,
@@ -52,6 +52,9 @@ class Controls(Protocol):
 
     def control(self, control: Control) -> ControlReply: ...
 
+    @property
+    def trust_word(self) -> str: ...
+
     def trust(self, text: str) -> str: ...
 
 
@@ -61,6 +64,8 @@ def said_by_word(controls: Controls, parsed: Parsed) -> str | None:
     if text == "help":
         print(HELP)  # noqa: T201 - help goes to the cell
         return HELP
+    if text == "doctor" and not set(parsed.given) - {"raw"}:
+        return _card(controls, partial(doctor_card, trust=controls.trust_word))
     if text in _CARDS and not set(parsed.given) - {"raw"}:
         return _card(controls, _CARDS[text])
     if text in _LISTS and not set(parsed.given) - {"raw"}:

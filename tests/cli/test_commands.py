@@ -160,7 +160,7 @@ def test_all_sessions_are_those_of_every_chat_of_the_workspace(
 def test_doctor_finds_what_is_there(octo: Octo, server: LlmServer) -> None:
     done = octo.with_model(server)("doctor", "--json")
     states = {finding["name"]: finding["state"] for finding in done.json}
-    ready = {"python", "packages", "data folder", "gateway", "model"}
+    ready = {"python", "packages", "data folder", "trust", "gateway", "model"}
     assert {states[name] for name in ready} == {"ok"}
     assert set(states) == {*ready, "kernel", "sandbox", "browser"}
 
