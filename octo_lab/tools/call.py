@@ -108,9 +108,9 @@ class _Work:
         long = len(outcome.text) > _AT_ONCE
         seen = await anyio.to_thread.run_sync(look) if long else look()
         self.ctx.taint.mark_all(seen.private)
-        sound_alarm(self.ctx.screen, self.called, seen.found)
+        sound_alarm(self.ctx.screen, self.called, seen)
         note = outcome.note + media_note(self.called, len(outcome.media))
-        return replace(outcome, text=seen.text + note, note="", origin=self.called.origin)
+        return replace(outcome, text=seen.text + note, note="", origin=seen.origin)
 
 
 def _masked(ctx: ToolContext) -> ToolContext:

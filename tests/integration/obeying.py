@@ -48,6 +48,7 @@ _ORDERED = r"was denied: nobody can be asked here: after a suspicious text: "
 _WRAPPED = re.compile(
     rf'\A<{MARK} id="([0-9a-f]{{16}})" from="[^"]+">\n(.*)\n</{MARK} id="\1">\Z', re.DOTALL
 )
+_NUMBER = re.compile(r"(?m)^ *\d+\|")  # of a line that read_file shows
 _made = iter(range(1_000_000))
 
 
@@ -172,7 +173,7 @@ class World:
         ways = [made("read_file", path=".env"), *(one.call for one in tries)]
         turn, results = await self.turn(*first, *hear, *ways, chat=chat)
         for heard in results[len(first) : len(first) + len(hear)]:
-            text = flat(html.unescape(inside(heard)))
+            text = flat(_NUMBER.sub("", html.unescape(inside(heard))))
             assert [row.id for row in rows if _flat_row(row) not in text] == []
             assert (heard.outcome, heard.origin.startswith(heard.tool_name)) == ("ok", True)
         secret, *ends = results[len(first) + len(hear) :]

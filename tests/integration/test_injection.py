@@ -14,6 +14,7 @@ from octo_lab.core.messages import ToolCall
 from octo_lab.core.turns import ToolBlock, TurnSnapshot
 from octo_lab.testing.http_server import HttpServer, Reply
 from octo_lab.testing.providers import calls, says
+from octo_lab.tools.web.saved import slug
 from tests.integration.obeying import (
     HEARD,
     ROWS,
@@ -90,6 +91,18 @@ async def test_rows_get_nothing_out_where_the_owner_speaks(
             await here.obey(
                 rows, hearing(tool, rows, here), tries=owners_tries(here), chat=rows[0].id
             )
+
+
+async def test_rows_that_were_saved_get_nothing_out_when_they_are_read_again(
+    folder: Path, pages: Strangers, canary: HttpServer
+) -> None:
+    async with world(folder, pages, canary) as (here, _):
+        for row in HEARD:
+            await here.turn(made("deep_search", query=row.id, depth=1), chat="saving")
+            await here.channel.message(await here.channel.ask("/clear", chat_id="saving"))
+            here.channel.sent.clear()
+            saved = made("read_file", path=f"research/{slug(row.id)}/01_127.0.0.1.md")
+            await here.obey([row], saved, tries=owners_tries(here), chat=row.id)
 
 
 @pytest.mark.browser

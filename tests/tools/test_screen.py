@@ -182,6 +182,26 @@ async def test_own_and_workspace_texts_are_no_strangers(ctx: ToolContext) -> Non
     assert not ctx.screen.alarms
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text", "origin"),
+    [
+        ('{"path": "research/ducks-1a2b3c/01_a.org.md"}', ORDERS, "t, saved from the web"),
+        ('{"path": "/w/research/x/_search_results.md"}', ORDERS, "t, saved from the web"),
+        ("{}", f"a.py:1:x\nresearch/x/12_a.org.md:7:{ORDERS}", "t, saved from the web"),
+        ('{"path": "research/notes.md"}', ORDERS, ""),
+        ('{"path": "research/x/notes.md"}', ORDERS, ""),
+        ('{"path": "search/x/01_a.org.md"}', ORDERS, ""),
+    ],
+)
+async def test_what_was_saved_from_the_web_stays_strangers_words(
+    ctx: ToolContext, arguments: str, text: str, origin: str
+) -> None:
+    outcome, _ = await call(tool(text, source="workspace"), ctx, arguments)
+
+    assert (outcome.origin, outcome.text.startswith(f"<{MARK} ")) == (origin, bool(origin))
+    assert bool(ctx.screen.alarms) == bool(origin)
+
+
 async def test_secrets_are_masked_in_results_errors_and_progress(ctx: ToolContext) -> None:
     lines: list[str] = []
     screen = replace(ctx.screen, mask=Redactor(["hunter2hunter2"]))
