@@ -50,9 +50,9 @@ class CompactCommands:
         session = await self.dialogs.meant(call.address, call.session)
         if session is None or session.head is None:
             raise UsageError("Nothing was said here yet", hint="ask something first")
-        if self.workers.busy(session.id):
-            raise UsageError("A turn runs in this session", hint="wait, or stop it with `/stop`")
         earlier = await self._earlier(session)
+        if self.workers.busy(session.id) or earlier.unfinished:
+            raise UsageError("A turn runs in this session", hint="wait, or stop it with `/stop`")
         chosen = await self.models.choose(session.model)
         policy = replace(self.policy.compaction, keep=2)
         notes: list[str] = []

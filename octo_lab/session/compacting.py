@@ -18,7 +18,7 @@ async def compacted(parts: TurnParts, turn: RunningTurn, hooks: Hooks) -> Earlie
     StorageError.
     """
     earlier, policy, window = turn.earlier, parts.policy.compaction, turn.model.window
-    if turn.row.side or any(record.turn.state == "running" for record in earlier.turns):
+    if turn.row.side or earlier.unfinished:
         return earlier
     if not policy.due(earlier.turns, window):
         return earlier

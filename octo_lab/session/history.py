@@ -36,6 +36,11 @@ class Earlier:
     summary: str = ""
 
     @property
+    def unfinished(self) -> bool:
+        """Whether one of these turns still runs: then they cannot be summed up."""
+        return any(record.turn.state == "running" for record in self.turns)
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """All of it as a model sees it; whoever asks the model makes it fit."""
         said = (message for record in self.turns for message in model_messages(record))

@@ -389,3 +389,21 @@ async def test_each_of_those_collected_is_told_when_they_cannot_be_asked(tmp_pat
     assert {message.text for message in told} == {"This session has had its 1 turns"}
     assert isinstance(listed, SessionList)
     assert [(info.turns, info.busy) for info in listed.sessions] == [(1, False)]
+
+
+async def test_while_a_turn_runs_here_or_elsewhere_nothing_is_summed_up(tmp_path: Path) -> None:
+    channel, other, provider = MemoryChannel(), MemoryChannel(), Gated()
+    for gate in ("one", "two"):
+        provider.gate(gate).set()
+    async with (
+        open_app(setup_in(tmp_path, channel, provider=provider, session=SPECULATIVE)),
+        open_app(setup_in(tmp_path, other, provider=provider)),
+    ):
+        for text in ("one", "two"):
+            await channel.turn(await channel.ask(text))
+        running = await opened_turn(channel, provider, "held")
+        told = [await each.message(await each.ask("/compact")) for each in (channel, other)]
+        provider.gate("held").set()
+        await channel.turn(running)
+
+    assert [said.text for said in told] == ["A turn runs in this session"] * 2
