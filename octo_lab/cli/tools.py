@@ -75,10 +75,10 @@ def take_back(command: str, words: list[str], workspace: Path | None) -> Outcome
     if not reply.failed:
         _write(reply.text)
         return Outcome()
-    if reply.text.startswith("No session named"):
+    if reply.text.startswith(("No session named", "No turn here")):
         return Outcome(code=FAILED, error="No tool that was called here changed a file")
-    hint = reply.hint.replace("`/", "`octo tools ")
-    return Outcome(code=FAILED, error=reply.text, hint=hint)
+    hint = reply.hint.replace(f"`/{command}", f"`octo tools {command}")
+    return Outcome(code=FAILED, error=reply.text, hint="" if "`/" in hint else hint)
 
 
 def _near(name: str, reply: ToolList) -> str:

@@ -24,6 +24,7 @@ from octo_lab.tools.policy import OWNED
 
 FORCE = "force"
 _NAMED = 20
+_ELSEWHERE = "`/sessions` lists the other sessions, `/switch NAME` goes to one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ class UndoCommands:
         session, found = await self._changes(call)
         changes = [change for change in found if change.undone]
         if not changes:
-            return Told(text="Nothing was taken back here", failed=True)
+            return Told(text="Nothing was taken back here", failed=True, hint=_ELSEWHERE)
         mine = [change for change in changes if change.turn_id == changes[0].turn_id]
         result = await self._take(steps_again(mine), force=force)
         await self._mark(session, result, undone=False)
@@ -142,7 +143,8 @@ def _newest(changes: Sequence[StoredChange], count: int) -> set[str]:
 
 def _nothing(unknown: Sequence[str]) -> Told:
     if not unknown:
-        return Told(text="No turn here changed files that can be restored", failed=True)
+        text = "No turn here changed files that can be restored"
+        return Told(text=text, failed=True, hint=_ELSEWHERE)
     return Told(text=_not_undone(unknown), failed=True)
 
 

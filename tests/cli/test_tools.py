@@ -235,9 +235,19 @@ def test_several_calls_are_taken_back_at_once_and_a_shell_is_named(octo: Octo) -
 
 
 def test_without_a_call_nothing_is_taken_back(octo: Octo) -> None:
-    done = octo("tools", "undo")
+    nothing = "octo: No tool that was called here changed a file\n"
+    never = octo("tools", "undo")
+    call(octo, "write_file", {"path": "a", "content": ""})
+    octo("tools", "undo")
+    again, redone = octo("tools", "undo"), [octo("tools", "redo") for _ in range(2)]
 
-    assert (done.code, done.err) == (1, "octo: No tool that was called here changed a file\n")
+    assert [(one.code, one.err) for one in (never, again)] == [(1, nothing), (1, nothing)]
+    assert [(one.code, one.err) for one in redone] == [
+        (0, ""),
+        (1, "octo: Nothing was taken back here\n"),
+    ]
+    odd = octo("tools", "undo", "x")
+    assert odd.err == "octo: 'x' is no number of turns (for example `octo tools undo 2`)\n"
 
 
 def test_the_owners_hooks_run_as_for_the_agent(octo: Octo) -> None:

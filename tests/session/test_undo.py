@@ -15,6 +15,8 @@ from tests.session.undoing import RUNS, Chat, edits, patches, turn, writes
 
 pytestmark = pytest.mark.anyio
 
+ELSEWHERE = "`/sessions` lists the other sessions, `/switch NAME` goes to one"
+
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Chat:
@@ -51,7 +53,7 @@ async def test_a_turn_is_taken_back_byte_for_byte_and_made_again(chat: Chat) -> 
     assert await chat.run(lines=("/redo", "/redo")) == [
         "Made again:\n- restored 'a.txt'\n- made 'new/deep/b.txt'\n- made 'new/deep/c.txt'\n"
         "- removed 'old.sh'",
-        "failed: Nothing was taken back here",
+        f"failed: Nothing was taken back here ({ELSEWHERE})",
     ]
     assert await chat.tree() == after
 
@@ -88,7 +90,7 @@ async def test_turns_are_taken_back_one_by_one_or_several_at_once(chat: Chat) ->
     assert said == [
         "Taken back:\n- restored 'a.txt'",
         "Taken back:\n- restored 'a.txt'",
-        "failed: No turn here changed files that can be restored",
+        f"failed: No turn here changed files that can be restored ({ELSEWHERE})",
     ]
     assert await chat.tree() == before
     await chat.run(lines=("/redo", "/redo", "/redo"))
@@ -154,8 +156,8 @@ async def test_what_is_no_number_of_turns_is_refused(chat: Chat, line: str) -> N
 
 async def test_a_chat_without_changes_says_so(chat: Chat) -> None:
     assert await chat.run(lines=("/undo", "/redo")) == [
-        "failed: No turn here changed files that can be restored",
-        "failed: Nothing was taken back here",
+        f"failed: No turn here changed files that can be restored ({ELSEWHERE})",
+        f"failed: Nothing was taken back here ({ELSEWHERE})",
     ]
 
 
