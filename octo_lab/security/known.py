@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
+from octo_lab.security.shapes import Hint, plain
+
 _SHORTEST = 6
 # What is set where a server of one's own asks for some key: words, not secrets.
 _STAND_INS = frozenset(
@@ -16,6 +18,8 @@ _STAND_INS = frozenset(
     | {"sk-no-key-required", "dummy-key", "anything", "changeme", "password", "secret", "api-key"}
 )
 _TOLD = 4  # characters by which a secret is told from other text
+_LOOKED_FOR = 32  # characters of one that are looked for first
+_NOTHING = r"[^\s\S]"
 
 
 class Known:
@@ -27,6 +31,7 @@ class Known:
         longest_first = sorted(forms, key=len, reverse=True)
         self._sorted = sorted(forms)
         self._whole = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+        self._hint = Hint("|".join({re.escape(_begun(form)) for form in forms} or {_NOTHING}))
         self._first = re.compile(_any_of(form[0] for form in forms))
         self.longest = len(longest_first[0]) if forms else 0
         self.trigger = "|".join(_begins(first, forms) for first in {form[0] for form in forms})
@@ -34,6 +39,10 @@ class Known:
 
     def __contains__(self, text: str) -> bool:
         return self._whole is not None and self._whole.search(text) is not None
+
+    def stands_in(self, data: bytes) -> bool:
+        """Whether one may stand in a plain text: many are as quick to look for as one."""
+        return self._whole is not None and self._hint.stands_in(data)
 
     def scan(self, text: str, at: int, *, final: bool) -> tuple[list[tuple[int, int]], int]:
         """The parts of ``text`` to hide from ``at`` on, and, unless it is ``final``, where one
@@ -71,6 +80,10 @@ def spellings(secret: str) -> set[str]:
         code(data).decode().rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)
     }
     return {secret, escaped, quote(data, safe=""), quote_plus(data), data.hex(), *encoded}
+
+
+def _begun(form: str) -> str:
+    return plain(form[:_LOOKED_FOR]).decode()
 
 
 def _begins(first: str, forms: Iterable[str]) -> str:

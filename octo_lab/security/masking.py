@@ -30,8 +30,8 @@ class Rule:
 
     def mask(self, text: str) -> str:
         """The whole text, masked: each hidden part, with those that touch it, is one MASK."""
-        ranges, _ = self.known.scan(text, 0, final=True)
         data = plain(text)
+        ranges = self.known.scan(text, 0, final=True)[0] if self.known.stands_in(data) else []
         for shape in self.shapes_in(data):
             ranges += shape.scan(text, data, 0, final=True).ranges
         return hide(text, 0, len(text), ranges, -1) if ranges else text

@@ -16,17 +16,21 @@ _SECRET_NAME = re.compile(
     r"|credentials?|dsn|connection_string)$"
 )
 
+_REMEMBERED, _LONGEST = 64, 150_000  # texts, and characters of one
+
 
 class Redactor:
     """Masks the given secrets, in their usual spellings, and with ``shapes`` what looks like a
-    key; checksums, ids and ordinary code stay. Twice is as once.
+    key; checksums, ids and ordinary code stay. Twice is as once, and costs as much: a result is
+    shown, stored and sent.
     """
 
     def __init__(self, secrets: Iterable[str] = (), *, shapes: bool = True) -> None:
         self._rule = Rule(Known(secrets), shapes=shapes)
+        self._mask = lru_cache(_REMEMBERED)(self._rule.mask)
 
     def __call__(self, text: str) -> str:
-        return self._rule.mask(text)
+        return self._mask(text) if len(text) <= _LONGEST else self._rule.mask(text)
 
     def knows(self, text: str) -> bool:
         """Whether one of the given secrets stands in it."""

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from octo_lab.security.redact import redact
+from octo_lab.security.shapes import Hint, plain
 
 _INLINE = re.compile(r"(data:[\w/+.;=-]{0,100};base64,)([A-Za-z0-9+/_=-]{64,})")
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{64,}(?![0-9A-Za-z])")
+_MANY_DIGITS = Hint("[0-9a-fA-F]{64}")
 _DIGESTS = (64, 96, 128)
 _ABOUT_DIGESTS = re.compile(
     r"(?i)sha|hash|digest|checksum|integrity|blake|commit|fingerprint|etag|\boid\b|\.lock\b"
@@ -48,7 +50,9 @@ def sanitize(
 
     masked = mask(text)
     short = _INLINE.sub(lambda m: f"{m[1]}[{len(m[2])} characters left out]", masked)
-    return Sanitized(_HEX.sub(shortened, short), secret=masked != text)
+    if _MANY_DIGITS.stands_in(plain(short)):
+        short = _HEX.sub(shortened, short)
+    return Sanitized(short, secret=masked != text)
 
 
 def _beside_a_name(match: re.Match[str]) -> bool:

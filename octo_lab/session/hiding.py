@@ -21,6 +21,7 @@ from octo_lab.security.masking import MaskedStream
 from octo_lab.security.outgoing import masked_calls
 from octo_lab.security.redact import Redactor
 
+_DELTAS = (TextDelta, ReasoningDelta)
 HIDDEN = "What is a key, or looks like one, was hidden here as `***`."
 _FIELDS: dict[type, tuple[str, ...]] = {
     ToolFinished: ("output", "diff"),
@@ -56,7 +57,7 @@ class Hiding:
 
     def feed(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         """What can be told now."""
-        if isinstance(event, TextDelta | ReasoningDelta):
+        if isinstance(event, _DELTAS):
             return self._delta(event)
         if isinstance(event, UsageReported):
             return (event,)
