@@ -160,11 +160,13 @@ class NetworkSettings(_Part):
 class SecuritySettings(_Part):
     """What is private beside keys and files of secrets: patterns of paths and of variable names.
     After it was read, only what ``trusted_hosts`` names (``*.org`` too) is reached unasked.
+    With ``mask_lookalikes`` also what merely looks like a key is masked wherever text leaves.
     """
 
     private_paths: tuple[str, ...] = ()
     private_variables: tuple[str, ...] = ()
     trusted_hosts: tuple[str, ...] = ()
+    mask_lookalikes: bool = True
 
 
 class WorkspaceSettings(_Part):

@@ -71,6 +71,7 @@ def _privacy(settings: Settings, secrets: Iterable[str]) -> Privacy:
         names=names,
         trusted=security.trusted_hosts,
         reachable=settings.tools.hosts,
+        shapes=security.mask_lookalikes,
     )
 
 

@@ -61,35 +61,34 @@ def masked_calls(calls: Sequence[ToolCall], mask: Mask) -> tuple[ToolCall, ...]:
 
 
 def masked_json(text: str, mask: Mask) -> str:
-    """JSON text that stays JSON; any other text is masked as such."""
+    """JSON text that keeps its structure; any other text is masked as such."""
     masked = mask(text)
-    if masked == text or _parsed(masked) is not None:
-        return masked
-    value = _parsed(text)
-    if value is None:
-        return masked
-    return json.dumps(_without(value, mask), ensure_ascii=False)
-
-
-def _parsed(text: str) -> Any:
+    if masked == text:
+        return text
     try:
-        return json.loads(text)
+        return json.dumps(_without(json.loads(text), mask), ensure_ascii=False)
     except (ValueError, RecursionError):
-        return None
+        return masked
 
 
 def _without(value: Any, mask: Mask, name: str = "") -> Any:
-    """What a text is named tells whether it is a secret: ``{"password": "..."}``."""
     match value:
         case dict():
             return {mask(key): _without(item, mask, key) for key, item in value.items()}
         case list():
             return [_without(item, mask, name) for item in value]
         case str():
-            begun = f'"{name}": "'
-            whole = mask(f'{begun}{mask(value)}"')
-            return whole[len(begun) : -1] if whole.startswith(begun) else mask(value)
+            return _named(value, mask, name)
         case int() | float() if not isinstance(value, bool):
-            return value if mask(str(value)) == str(value) else mask(str(value))
+            shown = _named(str(value), mask, name)
+            return value if shown == str(value) else shown
         case _:
             return value
+
+
+def _named(text: str, mask: Mask, name: str) -> str:
+    """The text, masked also for what its name says: ``{"password": "..."}``."""
+    masked = mask(text)
+    before = f'"{name}": "'
+    whole = mask(f'{before}{masked}"')
+    return whole[len(before) : -1] if whole.startswith(before) else masked

@@ -48,6 +48,7 @@ POWERFUL = [
     {"network": {"allow": ["10.0.0.0/8"]}},
     {"network": {"proxy": "http://theirs"}},
     {"security": {"trusted_hosts": ["*"]}},
+    {"security": {"mask_lookalikes": False}},
     {"workspace": {"mode": "soft"}},
     {"workspace": {"roots": {"/": "rw"}}},
     {"web_search": {"urls": {"searxng": "http://theirs"}}},
