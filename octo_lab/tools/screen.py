@@ -104,7 +104,8 @@ def _saved(called: Called, text: str) -> str:
     """What was saved from the web stays strangers' words when it is read or found again."""
     if called.source != "workspace" or called.risk != "read":
         return ""
-    paths = (str(called.given.get("path", "")), *_paths_in(text))
+    found = _paths_in(text) if "research/" in text else ()
+    paths = (str(called.given.get("path", "")), *found)
     return f"{called.tool}, saved from the web" if any(map(_SAVED.search, paths)) else ""
 
 
