@@ -128,12 +128,11 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         lanes = await stack.enter_async_context(stage())
         powers = await stack.enter_async_context(open_powers(_home(setup), setup.settings))
         models = OneModel(setup.provider) if setup.provider else await _configured(setup, http)
-        grants = grants_folder(setup.workspace, setup.data_folder)
-        standing = await open_standing(grants, setup.workspace)
         policy = _ask_policy(setup)
         tools = await _tools(setup, powers, policy)
-        approvals = ApprovalDesk(approval_policy(setup.settings), standing)
+        approvals = await _desk(setup)
         usages = SessionUsages(session_limits(setup.settings))
+        take = partial(_take, setup, http, policy, approvals, models, usages)
         parts = TurnParts(
             database=database,
             owner=owner,
@@ -143,9 +142,7 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
             desk=approvals,
             show=Delivery(bus=bus, channels=channels).show,
             attended=partial(_attended, channels),
-            news=_news(
-                setup, powers, partial(_take, setup, http, policy, approvals, models, usages)
-            ),
+            news=_news(setup, powers, take),
             hooks=hook_set(_home(setup), setup.settings),
             usages=usages,
             events=bus.events,
@@ -160,16 +157,30 @@ async def open_app(setup: Setup) -> AsyncGenerator[App]:
         for tool in _inside_tools(setup, parts, controls, workers, bus=bus, channels=channels):
             tools.add(tool)
         inbox = Inbox(lanes, router.handle, urgent=router.urgent, refuse=router.refuse)
-        services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
-        services.start_soon(bus.serve_controls, controls.answer)
         services.start_soon(stay_alive, database, owner)
         services.start_soon(keep_crash_copies, database, owner, lambda: workers.running)
-        services.start_soon(inbox.run, bus.inbound)
+        _serve(services, bus, channels, controls, inbox)
         app = App(setup=setup, door=bus, tools=tools, channels=channels, listening=listening)
         for channel in setup.channels:
             app.add_channel(channel)
         stack.callback(bus.close_intake)
         yield app
+
+
+async def _desk(setup: Setup) -> ApprovalDesk:
+    """Asks people, and knows what they allowed for good."""
+    grants = grants_folder(setup.workspace, setup.data_folder)
+    standing = await open_standing(grants, setup.workspace)
+    return ApprovalDesk(approval_policy(setup.settings), standing)
+
+
+def _serve(
+    services: TaskGroup, bus: Bus, channels: Channels, controls: Controls, inbox: Inbox
+) -> None:
+    """Carry what the bus holds, each way."""
+    services.start_soon(Dispatcher(services, channels, SendPolicy()).run, bus.outbound)
+    services.start_soon(bus.serve_controls, controls.answer)
+    services.start_soon(inbox.run, bus.inbound)
 
 
 async def _tools(setup: Setup, powers: Powers, policy: AskPolicy) -> Registry[Tool]:
