@@ -13,10 +13,12 @@ from octo_lab.security.private_names import PrivateNames
 from octo_lab.security.prompt_guard import Assessment, assess
 from octo_lab.security.redact import redact
 from octo_lab.security.sanitize import sanitize
+from octo_lab.security.shapes import Hint, plain
 from octo_lab.security.taint import Taint
 
 _RAW = 2_000_000
 _FOUND_IN = re.compile(r"(?m)^([^\s:|][^\n:|]{0,200})[:|]\d+[:|]")
+_FOUND = Hint(r"(?m)^[^\s:|][^\n:|]{0,200}[:|]\d+[:|]")
 _SAVED = re.compile(
     r"(?:^|/)research/[^/\n]{1,80}/(?:\d{2,3}_[\w.-]{1,80}|_search_results)\.md$"
 )  # as deep_search names what it saves
@@ -136,6 +138,8 @@ def _found_in(names: PrivateNames, text: str) -> str:
 
 def _paths_in(text: str) -> Iterable[str]:
     """The files that a search found something in: ``path:12:`` at the start of a line."""
+    if not _FOUND.stands_in(plain(text)):
+        return ()
     return dict.fromkeys(match[1] for match in _FOUND_IN.finditer(text))
 
 

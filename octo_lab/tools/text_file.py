@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 
 from octo_lab.core.errors import ToolFailed
@@ -13,6 +14,7 @@ _ENCODINGS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_UTF_8 = re.compile("[^\x00-\x7f\udc80-\udcff]")  # besides bytes that are none
 MARKS = tuple(mark for mark, _ in _ENCODINGS)
 
 
@@ -57,8 +59,11 @@ def read_text(data: bytes) -> TextFile | None:
 def _decoded(data: bytes, encoding: str, mark: bytes) -> TextFile | None:
     if encoding != "utf-8":
         return _wide(data, encoding, mark)
-    text = data.decode(errors="surrogateescape")
-    if not mark and text.isascii() is False and _western(text):
+    try:
+        return TextFile(text=data.decode(), mark=mark)
+    except UnicodeDecodeError:
+        text = data.decode(errors="surrogateescape")
+    if not mark and _western(text):
         for other in ("cp1252", "latin-1"):
             try:
                 return TextFile(text=data.decode(other), encoding=other)
@@ -69,7 +74,7 @@ def _decoded(data: bytes, encoding: str, mark: bytes) -> TextFile | None:
 
 def _western(text: str) -> bool:
     """Whether everything beyond ASCII is no UTF-8."""
-    return all(char < "\x80" or "\udc80" <= char <= "\udcff" for char in text)
+    return _UTF_8.search(text) is None
 
 
 def _wide(data: bytes, encoding: str, mark: bytes) -> TextFile | None:

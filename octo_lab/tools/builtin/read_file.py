@@ -78,30 +78,19 @@ def _numbered(args: ReadFileArgs, lines: list[str]) -> str:
         raise ToolFailed(f"start_line {first} is after end_line {last}")
     part = lines[first - 1 : last]
     whole = "\n".join([f"{number}|{line}" for number, line in enumerate(part, first)])
-    if len(whole.encode()) < _CUT:
-        return whole
-    return _beginning(part, first, len(lines))
+    data = whole.encode()
+    return whole if len(data) < _CUT else _beginning(data, part, first, len(lines))
 
 
-def _beginning(lines: list[str], first: int, total: int) -> str:
-    """As many of the lines as may be shown."""
-    shown: list[str] = []
-    left = _CUT
-    for number, text in enumerate(lines, first):
-        line = f"{number}|{text}"
-        left -= len(line.encode()) + 1
-        if left < 0:
-            return _cut(shown, line, number, total)
-        shown.append(line)
-    return "\n".join(shown)
-
-
-def _cut(shown: list[str], line: str, number: int, total: int) -> str:
+def _beginning(data: bytes, lines: list[str], first: int, total: int) -> str:
+    """As many of the numbered lines in ``data`` as may be shown."""
+    shown = data[:_CUT].rpartition(b"\n")[0].decode()
     if not shown:  # one line is larger than everything that may be shown
-        note = f"[line {number} of {total} is cut: it has {len(line)} characters]"
+        line = f"{first}|{lines[0]}"
+        note = f"[line {first} of {total} is cut: it has {len(line)} characters]"
         return f"{line[: _CUT // 4]}\n{note}"
-    shown.append(f"[cut at 100 KB, line {number} of {total}: go on with start_line={number}]")
-    return "\n".join(shown)
+    number = first + shown.count("\n") + 1
+    return f"{shown}\n[cut at 100 KB, line {number} of {total}: go on with start_line={number}]"
 
 
 TOOL = model_tool(
