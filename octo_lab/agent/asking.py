@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 
@@ -15,13 +16,15 @@ from octo_lab.agent.patience import Patience, Silence
 from octo_lab.agent.ports import Compactor, Hooks
 from octo_lab.agent.receive import Gate, Hearing, receive
 from octo_lab.agent.transcript import Reply, Transcript
-from octo_lab.core.errors import ContextOverflow, ProviderError
+from octo_lab.core.errors import ContentFiltered, ContextOverflow, ProviderError
 from octo_lab.core.events import Emit, Noticed, ToolQueued
 from octo_lab.core.messages import ChatRequest, Message, Usage
 from octo_lab.core.stream import TextDelta
 from octo_lab.llm.provider import Provider
 from octo_lab.llm.tokens import message_tokens
 from octo_lab.tools.arguments import storable
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,22 +42,52 @@ class Asking:
     _iteration: int = 0
     _refused: int = 0
     _told: set[str] = field(default_factory=set)
+    _filtered: ContentFiltered | None = None
     _gate: Gate = field(default_factory=TailGate)
 
     async def ask(self, request: ChatRequest, iteration: int) -> Reply:
         """The answer to ``request``; raises ProviderErrors, and Rejected when a hook says no.
 
-        An empty answer is asked for again, one that was cut is continued, calls that were written
-        as text are made calls. With a response schema the text is not shown: see ``show``.
+        An empty answer, or one that a filter held back, is asked for again, the last time in one
+        piece; one that was cut is continued, calls that were written as text are made calls. With
+        a response schema the text is not shown: see ``show``.
         """
         self._iteration = iteration
-        for wait in (*self.limits.empty_waits, None):
-            self._gate = TailGate() if request.response_schema is None else HoldAll()
-            reply = await self._answer(request)
-            if wait is None or not reply.blank or reply.reason == "max_tokens":
-                break
+        reply = await self._try(request)
+        for wait in self.limits.empty_waits:
+            if not _is_empty(reply):
+                return reply
             await anyio.sleep(wait)
+            reply = await self._try(request)
+        if _is_empty(reply) and self.limits.empty_waits:
+            reply = await self._try_whole(request)
+        if self._filtered is not None:
+            raise self._filtered
         return reply
+
+    async def _try(self, request: ChatRequest) -> Reply:
+        """One answer; what a filter held back before a word of it was shown is an empty one."""
+        self._gate = TailGate() if request.response_schema is None else HoldAll()
+        self._filtered = None
+        try:
+            return await self._answer(request)
+        except ContentFiltered as exc:
+            if not self.transcript.reply.blank:
+                raise
+            self._filtered = exc
+            return self.transcript.reply
+
+    async def _try_whole(self, request: ChatRequest) -> Reply:
+        """One last time without a stream, which some servers break; failing is as being empty."""
+        filtered = self._filtered
+        try:
+            return await self._try(replace(request, streamed=False))
+        except ProviderError as exc:
+            if not self.transcript.reply.blank:
+                raise
+            logger.info("%s gave no whole answer either: %s", self.provider.name, exc)
+            self._filtered = filtered
+            return self.transcript.open()
 
     def show(self) -> None:
         """Show what of the answer was held back."""
@@ -123,6 +156,8 @@ class Asking:
             joint=joint,
         )
         self.transcript.reply.reason = None
+        if not request.streamed:
+            hearing.silence.told_to_wait()
         reply = await receive(stream, self.transcript, hearing)
         await call.ended(
             reason="tool_use" if reply.made else reply.reason,
@@ -145,6 +180,11 @@ class Asking:
         reply.state = None
         for call in found.calls:
             self.emit(ToolQueued(storable(self.transcript.add_call(call))))
+
+
+def _is_empty(reply: Reply) -> bool:
+    """Whether nothing came, though there was room for it."""
+    return reply.blank and reply.reason != "max_tokens"
 
 
 def _was_cut(reply: Reply, request: ChatRequest) -> bool:

@@ -13,7 +13,8 @@ class Limits:
     ``seconds`` wall time without the waiting for a person, ``idle`` seconds in which nothing at
     all happens. ``parallel`` calls run at once; ``arguments`` and ``output`` bound one call's
     JSON and result, in characters. An answer that was cut is continued ``continuations`` times; an
-    empty one is asked for again after each of the ``empty_waits``, in seconds.
+    empty one is asked for again after each of the ``empty_waits``, in seconds, and then once not
+    streamed; without waits it is not.
     """
 
     iterations: int = 50

@@ -42,6 +42,10 @@ Keep = Callable[[Sequence[Message]], Awaitable[None]]
 
 KEEP_SECONDS = 60.0  # a step is stored or the turn fails; a person's stop never cuts it in half
 REPEATS = "The model repeats itself and was told so."
+LOST = (
+    "[octo_lab: Your answer ended as if you called a tool, but no call came. Make the call now, or "
+    "say what is still to be said.]"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +95,7 @@ class _Work:
     clock: TurnClock
     watch: LoopWatch = field(default_factory=LoopWatch)
     number: int = 0
+    lost: bool = False
 
     async def whole(self) -> Ending:
         """From the first event to the last, whatever happens between them."""
@@ -135,6 +140,8 @@ class _Work:
                 nudge = await self._act(calls)
             elif reply.ran_away:
                 nudge = self._nudge(self.watch.runaway())
+            elif reply.reason == "tool_use" and not reply.blank and not self.lost:
+                nudge = await self._lost()
             else:
                 text = reply.whole_text
                 problem = unfit(text, self.turn.response_schema)
@@ -186,6 +193,13 @@ class _Work:
             self.emit(Steered(message.content))
         await self._keep()
         return self._nudge(self.watch.step(step))
+
+    async def _lost(self) -> list[Message]:
+        """Keep what was said, and ask for the call that it announced; once in a turn."""
+        self.lost = True
+        self.transcript.complete()
+        await self._keep()
+        return [Message(role="user", content=LOST)]
 
     async def _keep(self) -> None:
         with anyio.move_on_after(KEEP_SECONDS, shield=True):

@@ -90,7 +90,8 @@ class ChatRequest:
     """Everything a provider needs for one answer. ``None`` leaves a choice to the provider.
 
     ``response_schema`` asks for JSON that fits it (structured output); an empty one asks for any
-    JSON object. ``effort``: how much a model that reasons should think.
+    JSON object. ``effort``: how much a model that reasons should think. Not ``streamed``, the answer
+    comes in one piece.
     """
 
     messages: Sequence[Message]
@@ -101,6 +102,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     response_schema: Mapping[str, Any] | None = None
     effort: Effort | None = None
+    streamed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

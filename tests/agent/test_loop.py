@@ -7,8 +7,15 @@ import anyio
 import pytest
 
 from octo_lab.agent.limits import Limits
-from octo_lab.agent.loop import Ending, TurnInput
-from octo_lab.core.errors import ProviderError, RateLimited, SessionMoved, StreamCut
+from octo_lab.agent.loop import LOST, Ending, TurnInput
+from octo_lab.core.errors import (
+    BadRequest,
+    ContentFiltered,
+    ProviderError,
+    RateLimited,
+    SessionMoved,
+    StreamCut,
+)
 from octo_lab.core.events import (
     IterationStarted,
     LimitReached,
@@ -24,7 +31,6 @@ from octo_lab.core.stream import (
     Done,
     ReasoningDelta,
     StateKept,
-    StopReason,
     StreamEvent,
     TextDelta,
     ToolCalled,
@@ -316,20 +322,27 @@ async def test_a_tool_of_another_channel_does_not_run() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("reason", "expected"),
-    [
-        ("stop_sequence", Ending(reason="stop_sequence", usage=ONE)),
-        ("tool_use", Ending(reason="end_turn", usage=ONE)),
-    ],
-)  # fmt: skip
-async def test_the_ending_says_why_the_answer_stopped(reason: StopReason, expected: Ending) -> None:
-    ending = await Turn(ScriptedProvider(says("so far", reason=reason)))()
+async def test_the_ending_says_why_the_answer_stopped() -> None:
+    ending = await Turn(ScriptedProvider(says("so far", reason="stop_sequence")))()
 
     final = (Message(role="assistant", content="so far"),)
-    assert ending == Ending(
-        reason=expected.reason, note=expected.note, usage=expected.usage, final=final
-    )
+    assert ending == Ending(reason="stop_sequence", usage=ONE, final=final)
+
+
+async def test_a_call_that_was_announced_and_did_not_come_is_asked_for_once() -> None:
+    announced = says("I look.", reason="tool_use")
+    provider = ScriptedProvider(announced, calls(call("echo")), announced)
+    turn = Turn(provider, ECHO)
+
+    ending = await turn()
+
+    assert provider.requests[1].messages[-2:] == [
+        Message(role="assistant", content="I look."),
+        Message(role="user", content=LOST),
+    ]
+    assert turn.kept[0] == (Message(role="assistant", content="I look."),)
+    assert (ending.reason, ending.final[0].content) == ("end_turn", "I look.")
+    assert turn.outcomes == [("1", "ok", "")]
 
 
 AT_ONCE = Limits(empty_waits=(0.0, 0.0, 0.0))
@@ -349,15 +362,46 @@ async def test_an_empty_answer_is_asked_for_again() -> None:
     assert provider.requests[0] == provider.requests[1] == provider.requests[2]
 
 
-async def test_four_empty_answers_end_with_a_notice_and_no_blank_message() -> None:
-    nothing: list[StreamEvent] = [ReasoningDelta("hm"), Done("end_turn")]
-    provider = ScriptedProvider(says(), nothing, says(), nothing)
+NOTHING: list[StreamEvent] = [ReasoningDelta("hm"), Done("end_turn")]
+
+
+async def test_five_empty_answers_end_with_a_notice_and_no_blank_message() -> None:
+    provider = ScriptedProvider(says(), NOTHING, says(), NOTHING, NOTHING)
 
     ending = await Turn(provider, limits=AT_ONCE)()
 
     assert ending == Ending(
         reason="end_turn", note="The model gave an empty answer.", usage=Usage(requests=2)
     )
+
+
+async def test_the_last_time_an_empty_answer_is_asked_for_in_one_piece() -> None:
+    provider = ScriptedProvider(*[NOTHING] * 4, says("whole"))
+
+    ending = await Turn(provider, limits=AT_ONCE)()
+
+    assert [request.streamed for request in provider.requests] == [True] * 4 + [False]
+    assert ending.final == (Message(role="assistant", content="whole"),)
+
+
+async def test_a_server_that_only_streams_leaves_the_answer_empty() -> None:
+    provider = ScriptedProvider(*[NOTHING] * 4, BadRequest("this server only streams"))
+
+    ending = await Turn(provider, limits=AT_ONCE)()
+
+    assert (ending.note, ending.final) == ("The model gave an empty answer.", ())
+
+
+async def test_an_answer_that_a_filter_held_back_is_asked_for_again() -> None:
+    filtered = ContentFiltered("filtered")
+
+    ending = await Turn(ScriptedProvider(filtered, says("fine")), limits=AT_ONCE)()
+    assert ending.final == (Message(role="assistant", content="fine"),)
+
+    with pytest.raises(ContentFiltered):
+        await Turn(ScriptedProvider(*[filtered] * 5), limits=AT_ONCE)()
+    with pytest.raises(ContentFiltered):
+        await Turn(ScriptedProvider([TextDelta("half"), filtered]), limits=AT_ONCE)()
 
 
 async def test_the_iteration_limit_ends_the_turn_with_a_note() -> None:

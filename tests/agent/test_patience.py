@@ -177,9 +177,9 @@ async def test_an_empty_answer_is_asked_for_after_1_2_and_4_seconds() -> None:
         times.append(anyio.current_time())
 
     empty: Items = [note, Done("end_turn")]
-    turn = Turn(ScriptedProvider(*[empty] * 4))
+    turn = Turn(ScriptedProvider(*[empty] * 5))
 
     ending = await turn()
 
     assert ending.note == "The model gave an empty answer."
-    assert [round(b - a, 3) for a, b in itertools.pairwise(times)] == [1, 2, 4]
+    assert [round(b - a, 3) for a, b in itertools.pairwise(times)] == [1, 2, 4, 0]

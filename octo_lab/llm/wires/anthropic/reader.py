@@ -126,7 +126,8 @@ class MessagesReader:
             out.append(StateKept(ProviderState(provider=self._name, model=self._model, blob=blob)))
         if spent := self.spent:
             out.append(UsageReported(spent))
-        return [*out, Done(reason or ("tool_use" if calls else "end_turn"))]
+        called = calls or (self._stop == "tool_use" and not self._answer)
+        return [*out, Done(reason or ("tool_use" if called else "end_turn"))]
 
     def _held(self, answered: str, *, called: bool) -> str:
         """Text that waited: for the tool that stands for the answer might yet be called, alone."""

@@ -55,7 +55,7 @@ def messages_request(request: ChatRequest, config: ProviderConfig, hints: ModelH
     if offered.tools:
         body["tools"] = offered.tools
         body |= {"tool_choice": offered.choice} if offered.choice else {}
-    body |= {"messages": written, "stream": True}
+    body |= {"messages": written, "stream": request.streamed}
     body |= {"thinking": thinking} if thinking else {}
     body |= dict(_options(request, hints, facts, thinking))
     _mark(body)

@@ -35,6 +35,8 @@ _ENDS: dict[str, StopReason] = {
     "model_length": "max_tokens",
     "model_context_window_exceeded": "max_tokens",
     "stop_sequence": "stop_sequence",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
 }
 _FILTERED = frozenset({"content_filter", "sensitive", "safety", "recitation", "prohibited_content"})
 # DeepSeek has no machine free, GLM lost its connection, vLLM and SGLang gave the request up.

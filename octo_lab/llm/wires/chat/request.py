@@ -29,9 +29,9 @@ def chat_request(request: ChatRequest, model: str, hints: ModelHints, provider: 
     body: Json = {
         "model": model,
         "messages": written_messages([*request.messages, *asked], target),
-        "stream": True,
+        "stream": request.streamed,
     }
-    if hints.stream_usage:
+    if hints.stream_usage and request.streamed:
         body["stream_options"] = {"include_usage": True}
     body.update(_tools(request, hints))
     body.update(_choices(request, hints))

@@ -13,7 +13,7 @@ from octo_lab.llm.wires.gemini.request import request_bytes
 from octo_lab.llm.wires.streaming import endpoint
 from octo_lab.llm.wires.wire import Asked, Wire
 
-METHOD = ":streamGenerateContent"
+STREAMED, WHOLE = ":streamGenerateContent", ":generateContent"
 
 
 def key_header(key: str) -> Mapping[str, str]:
@@ -21,16 +21,19 @@ def key_header(key: str) -> Mapping[str, str]:
     return {"x-goog-api-key": key}
 
 
-def address(base_url: str, model: str) -> str:
+def address(base_url: str, model: str, *, streamed: bool = True) -> str:
     """Where a model is asked; ``model`` may have its kind before it (``tunedModels/x``)."""
     place = model if model.startswith("tunedModels/") else f"models/{model.removeprefix('models/')}"
-    url = endpoint(base_url, f"/{quote(place, safe='/', errors='replace')}{METHOD}")
+    method = STREAMED if streamed else WHOLE
+    url = endpoint(base_url, f"/{quote(place, safe='/', errors='replace')}{method}")
+    if not streamed:
+        return url
     return f"{url}{'&' if '?' in url else '?'}alt=sse"
 
 
 def _write(request: ChatRequest, config: ProviderConfig, hints: ModelHints) -> Asked:
     body = request_bytes(request, config, hints)
-    return Asked(url=address(config.base_url, config.model), body=body)
+    return Asked(url=address(config.base_url, config.model, streamed=request.streamed), body=body)
 
 
 def _read(request: ChatRequest, config: ProviderConfig) -> GeminiReader:

@@ -45,7 +45,7 @@ def responses_request(request: ChatRequest, provider: str, model: str, hints: Mo
             *(item for message in messages for item in _items(message, kept, hints)),
         ],
         "store": False,
-        "stream": True,
+        "stream": request.streamed,
     }
     if messages[0].role == "system":
         body["instructions"] = messages[0].content

@@ -117,8 +117,8 @@ def test_any_cut_gives_the_same_events(cuts: list[int]) -> None:
     [
         ("stop", "end_turn"),
         ("eos", "end_turn"),
-        ("tool_calls", "end_turn"),
-        ("function_call", "end_turn"),
+        ("tool_calls", "tool_use"),
+        ("function_call", "tool_use"),
         ("length", "max_tokens"),
         ("max_tokens", "max_tokens"),
         ("model_length", "max_tokens"),
