@@ -44,20 +44,29 @@ def masked_message(message: Message, mask: Redactor) -> Message:
     secret, and where the words that it belongs to are others now.
     """
     state = message.provider_state
-    masked = replace(
-        message,
-        content=mask(message.content),
-        reasoning=mask(message.reasoning),
-        diff=mask(message.diff),
-        tool_calls=masked_calls(message.tool_calls, mask),
-    )
-    if masked == message and (state is None or not mask.knows(state.blob)):
+    said = message.content, message.reasoning, message.diff
+    content, reasoning, diff = hidden = tuple(map(mask, said))
+    calls = masked_calls(message.tool_calls, mask)
+    same = hidden == said and calls == message.tool_calls
+    if same and (state is None or not mask.knows(state.blob)):
         return message
-    return replace(masked, provider_state=None)
+    return replace(
+        message,
+        content=content,
+        reasoning=reasoning,
+        diff=diff,
+        tool_calls=calls,
+        provider_state=None,
+    )
 
 
 def masked_calls(calls: Sequence[ToolCall], mask: Mask) -> tuple[ToolCall, ...]:
-    return tuple(replace(call, arguments=masked_json(call.arguments, mask)) for call in calls)
+    return tuple(_masked_call(call, mask) for call in calls)
+
+
+def _masked_call(call: ToolCall, mask: Mask) -> ToolCall:
+    arguments = masked_json(call.arguments, mask)
+    return call if arguments == call.arguments else replace(call, arguments=arguments)
 
 
 def masked_json(text: str, mask: Mask) -> str:
