@@ -141,6 +141,8 @@ def _take(files: Enclosure, step: Step, read: Read, *, force: bool) -> str:
         return wanted
 
     done = files.edit(step.path, change, mode=None if wanted is None else step.mode, made=step.made)
+    if done.before == done.after:
+        return f"left {step.path!r}: it was so already"
     if done.after is None:
         return f"removed {step.path!r}"
     return f"{'made' if done.before is None else 'restored'} {step.path!r}"
