@@ -72,6 +72,27 @@ async def test_waiting_items_can_be_taken_out() -> None:
     assert (taken, left, done) == ([2, 4], (1, 3), [0, 1, 3])
 
 
+async def test_waiting_items_can_be_arranged_anew() -> None:
+    done: list[int] = []
+    gate = anyio.Event()
+
+    async def handle(key: str, item: int) -> None:
+        await gate.wait()
+        done.append(item)
+
+    async with anyio.create_task_group() as tasks:
+        lanes: Lanes[str, int] = Lanes(tasks, handle, size=3, idle=0.01)
+        for number in range(3):
+            lanes.put("a", number)
+        await anyio.wait_all_tasks_blocked()
+        lanes.rearrange("a", [sum(lanes.waiting("a"))])
+        lanes.rearrange("b", [9])
+        left = lanes.waiting("a")
+        gate.set()
+
+    assert (left, done) == ((3,), [0, 3])
+
+
 async def test_an_idle_lane_ends_and_a_new_one_takes_its_place() -> None:
     done: list[int] = []
 

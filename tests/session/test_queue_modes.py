@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from octo_lab.core.mail import AskOptions, Attachment, GetHistory, InboundMessag
 from octo_lab.core.replies import History
 from octo_lab.core.turns import NoticeBlock, TextBlock, ToolBlock, TurnSnapshot
 from octo_lab.session.job import Job
-from octo_lab.session.queue_modes import joins, merged, mode_of
+from octo_lab.session.overflow import MOST_JOINED, shortened
+from octo_lab.session.queue_modes import joins, merged, mode_of, together
 from octo_lab.session.steering import MOST, SteerBox
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.testing.channels import MemoryChannel
@@ -272,7 +274,10 @@ def test_merged_messages_keep_their_order_and_attachments(row: SessionRow) -> No
 
     both = merged(one, [two])
 
-    assert (both.id, both.text) == (one.id, "a\n[attached to this: a]\n---\nQueued #1: b\n[attached to this: b]")
+    assert (both.id, both.text) == (
+        one.id,
+        "a\n[attached to this: a]\n---\nQueued #1: b\n[attached to this: b]",
+    )
     assert [item.name for item in both.attachments] == ["a", "b"]
 
 
@@ -312,3 +317,48 @@ async def test_a_mode_is_kept_with_its_dialog(tmp_path: Path) -> None:
             told = await channel.message(await channel.ask(line))
 
         assert told.text.startswith("`steer`")
+
+
+def words(jobs: Sequence[Job]) -> list[str]:
+    return [each.message.text for each in jobs]
+
+
+def test_only_what_belongs_together_is_shortened_to_one(row: SessionRow) -> None:
+    mine, cell = job("mine", session=row), job("cell", slot="c", session=row)
+    yours, more = job("yours", sender="you", session=row), job("more", session=row)
+
+    once = shortened([mine, yours, cell, more])
+
+    assert words(once)[1:] == ["yours", "cell"]
+    assert words(once)[0].splitlines()[1:] == [
+        "- mine [attached to this: mine]",
+        "- more [attached to this: more]",
+    ]
+    assert (once[0].message.id, once[0].also) == (mine.message.id, (more.message.id,))
+    assert [item.name for item in once[0].message.attachments] == ["mine", "more"]
+    assert shortened(once) == once
+    assert shortened([cell, mine, yours]) == [cell, mine, yours]
+
+
+def test_what_was_shortened_is_not_repeated_and_takes_in_a_hundred(row: SessionRow) -> None:
+    jobs = [job(str(n), session=row) for n in range(MOST_JOINED + 3)]
+    waiting = jobs[:2]
+    for each in jobs[2:]:
+        waiting = [*shortened(waiting), each]
+
+    first, *rest = waiting
+    assert len(first.others) == MOST_JOINED
+    assert first.message.text.count("[More messages waited") == 1
+    assert all(not other.text and not other.attachments for other in first.others)
+    assert len(rest) == 2
+
+
+def test_what_is_collected_keeps_every_id_also_of_what_was_shortened(row: SessionRow) -> None:
+    one, two, three, four = [job(text, session=row) for text in "abcd"]
+    [short] = shortened([one, two])
+
+    both = together(three, [short, four])
+
+    assert both.also == (one.message.id, two.message.id, four.message.id)
+    assert both.message.text.count("---\nQueued #") == 2
+    assert together(three, []) is three
