@@ -442,6 +442,28 @@ except OSError: pass
             server.recv(1) if server.type == socket.SOCK_DGRAM else server.accept()
 
 
+async def test_no_socket_reaches_past_the_network_s_walls(cage: Cage) -> None:
+    code = """
+import ctypes, errno, socket
+for family in range(46):
+    for kind in (1, 2, 3, 5):
+        try:
+            socket.socket(family, kind).close()
+        except OSError:
+            continue
+        print(family, end=" ")
+        break
+try:
+    socket.socketpair(40, 1)
+except OSError as exc:
+    print(exc.errno == errno.EAFNOSUPPORT)
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.syscall(425, 1, ctypes.create_string_buffer(200)), ctypes.get_errno() == errno.ENOSYS)
+"""
+
+    assert await cage.python(code) == "1 2 10 16 True\n-1 True\n"
+
+
 async def test_with_a_network_the_same_server_is_reached(
     tmp_path: Path, canary_servers: tuple[list[socket.socket], str]
 ) -> None:

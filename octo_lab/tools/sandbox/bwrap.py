@@ -31,6 +31,16 @@ _KERNEL_FILES = ("sysrq-trigger", "kcore", "kmsg", "keys", "timer_list", "sched_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lent:
+    """Descriptors for bubblewrap: ``info`` is told the number of its first process, as JSON;
+    ``filter`` gives the system calls that commands may use.
+    """
+
+    info: int | None = None
+    filter: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """Which system folders are there: real ones, and links with where they lead; and what in
     ``/proc`` is the kernel's, not a process's. ``program`` is bubblewrap itself.
@@ -53,16 +63,16 @@ def find_layout(program: str, names: tuple[str, ...] = SYSTEM) -> Layout:
 
 
 def bwrap_argv(
-    job: Job, *, layout: Layout, fence: tuple[str, ...] = FENCES[0], info: int | None = None
+    job: Job, *, layout: Layout, fence: tuple[str, ...] = FENCES[0], lent: Lent = Lent()
 ) -> list[str]:
     """The whole command line. Everything in the sandbox dies with its first process, and with us.
 
-    Later arguments cover earlier ones, so what is hidden comes last. ``info`` is a descriptor
-    that is told the number of that first process, as JSON.
+    Later arguments cover earlier ones, so what is hidden comes last.
     """
     return [
         layout.program,
-        *(() if info is None else ("--info-fd", str(info))),
+        *(() if lent.info is None else ("--info-fd", str(lent.info))),
+        *(() if lent.filter is None else ("--seccomp", str(lent.filter))),
         *fence,
         *_SPACES,
         *(() if job.network else ("--unshare-net",)),

@@ -8,17 +8,18 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from octo_lab.core.errors import ToolFailed
-from octo_lab.tools.sandbox.bwrap import FENCES, Layout, bwrap_argv, find_layout
+from octo_lab.tools.sandbox.bwrap import FENCES, Layout, Lent, bwrap_argv, find_layout
 from octo_lab.tools.sandbox.cgroup import find_places, make_groups, own_groups, remove_stale
 from octo_lab.tools.sandbox.docker import docker_run
 from octo_lab.tools.sandbox.landlock import landlock_argv, landlock_gaps
 from octo_lab.tools.sandbox.landlock_exec import landlock_version
 from octo_lab.tools.sandbox.macos import macos_argv
 from octo_lab.tools.sandbox.policy import Bounds, Job, Kind, SandboxPolicy
+from octo_lab.tools.sandbox.sockets import socket_filter
 from octo_lab.tools.sandbox.trusted import SYSTEM_PATH
 
 _SECONDS = 20.0
@@ -37,14 +38,16 @@ class Tried:
 class Choice:
     """The sandbox in use, with what its command line needs to be known of this machine.
 
-    ``held`` are the bounds that control groups hold (``pids``, ``memory``). ``gaps`` say in
-    words what the sandbox does not hold, ``tried`` why others were not taken.
+    ``filter`` is what bubblewrap lets through of system calls. ``held`` are the bounds that control
+    groups hold (``pids``, ``memory``). ``gaps`` say in words what the sandbox does not hold,
+    ``tried`` why others were not taken.
     """
 
     kind: Kind
     tried: tuple[Tried, ...] = ()
     fence: tuple[str, ...] = ()
     layout: Layout = Layout()
+    filter: bytes = field(default=b"", repr=False)
     held: frozenset[str] = frozenset()
     gaps: tuple[str, ...] = ()
 
@@ -90,8 +93,21 @@ def _try_bwrap(policy: SandboxPolicy, path: str) -> Choice | str:
         with _harmless(policy) as job:
             fault = _fault(bwrap_argv(job, layout=layout, fence=fence))
         if not fault:
-            return Choice(kind="bwrap", fence=fence, layout=layout)
+            return _filtered(policy, Choice(kind="bwrap", fence=fence, layout=layout))
     return fault
+
+
+def _filtered(policy: SandboxPolicy, choice: Choice) -> Choice:
+    """With a filter of sockets, where it works."""
+    made = socket_filter()
+    with _harmless(policy) as job, tempfile.TemporaryFile() as file:
+        file.write(made)
+        file.seek(0)
+        lent = Lent(filter=file.fileno())
+        argv = bwrap_argv(job, layout=choice.layout, fence=choice.fence, lent=lent)
+        if made and not _fault(argv, lend=[file.fileno()]):
+            return replace(choice, filter=made)
+    return replace(choice, gaps=("the sockets of a virtual machine's host are not cut",))
 
 
 def _try_macos(policy: SandboxPolicy, path: str) -> Choice | str:
@@ -144,11 +160,16 @@ def _harmless(policy: SandboxPolicy) -> Iterator[Job]:
         yield Job(argv=("true",), workspace=Path(folder).resolve(), network=policy.network)
 
 
-def _fault(argv: Sequence[str]) -> str:
+def _fault(argv: Sequence[str], lend: Sequence[int] = ()) -> str:
     """Why it does not work, in the program's own last words; empty when it does."""
     try:
         ran = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            pass_fds=lend,
         )
     except OSError as exc:
         return f"{argv[0]}: {exc.strerror}"

@@ -22,7 +22,7 @@ from octo_lab.security.env import clean_environ, without_blocked
 from octo_lab.security.paths import Enclosure
 from octo_lab.tools.exec_env import Executed, Execution
 from octo_lab.tools.sandbox.attended import AT_ONCE, attended
-from octo_lab.tools.sandbox.bwrap import HOME, bwrap_argv
+from octo_lab.tools.sandbox.bwrap import HOME, Lent, bwrap_argv
 from octo_lab.tools.sandbox.cgroup import Groups, find_places, make_groups, own_groups
 from octo_lab.tools.sandbox.choice import Choice, choose
 from octo_lab.tools.sandbox.docker import docker_remove, docker_run, docker_user
@@ -188,17 +188,18 @@ class LocalExec:
             listen=execution.listen,
             output=execution.output,
             namespace=choice.kind == "bwrap",
+            filter=choice.filter,
             groups=groups,
         )
 
     def _argv(
-        self, choice: Choice, job: Job, groups: Groups, scratch: Path, info: int | None
+        self, choice: Choice, job: Job, groups: Groups, scratch: Path, lent: Lent
     ) -> Sequence[str]:
         if choice.kind == "docker":
             policy = self.home.policy
             return docker_run(job, image=policy.image, mounts=policy.mounts, user=docker_user())
         return launch_argv(
-            _walled(choice, job, scratch, info),
+            _walled(choice, job, scratch, lent),
             bounds=job.bounds,
             doors=groups.doors,
             address_space="memory" not in groups.held,
@@ -227,10 +228,10 @@ class LocalExec:
         return told
 
 
-def _walled(choice: Choice, job: Job, scratch: Path, info: int | None) -> Sequence[str]:
+def _walled(choice: Choice, job: Job, scratch: Path, lent: Lent) -> Sequence[str]:
     match choice.kind:
         case "bwrap":
-            return bwrap_argv(job, layout=choice.layout, fence=choice.fence, info=info)
+            return bwrap_argv(job, layout=choice.layout, fence=choice.fence, lent=lent)
         case "macos":
             return macos_argv(job, scratch=scratch)
         case "landlock":

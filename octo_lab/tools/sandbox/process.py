@@ -15,6 +15,7 @@ from pathlib import Path
 
 from octo_lab.core.errors import ToolFailed
 from octo_lab.tools.exec_env import Executed, Feed
+from octo_lab.tools.sandbox.bwrap import Lent
 from octo_lab.tools.sandbox.cgroup import Groups
 from octo_lab.tools.sandbox.endings import Family
 from octo_lab.tools.sandbox.kept import Kept
@@ -30,12 +31,13 @@ _FIRST = re.compile(rb'"child-pid": (\d+)')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """``argv`` is made of the descriptor that the sandbox tells its first process to, or None.
+    """``argv`` is made of the descriptors that are lent to a sandbox with a ``namespace`` of
+    processes; ``filter`` is what it reads from one.
 
     ``grace`` is how long a program that was asked to end may take. ``environ`` holds ``mark``.
     """
 
-    argv: Callable[[int | None], Sequence[str]]
+    argv: Callable[[Lent], Sequence[str]]
     cwd: Path
     environ: Mapping[str, str] = field(repr=False)
     mark: str
@@ -46,6 +48,7 @@ class Start:
     output: int = 50_000
     grace: float = 2.0
     namespace: bool = False
+    filter: bytes = field(default=b"", repr=False)
     groups: Groups = field(default_factory=Groups)
 
 
@@ -74,16 +77,14 @@ def run_process(start: Start, stop: Stop) -> Executed:
 def _begin(start: Start, stop: Stop) -> _Watch:
     """The program, watched; nothing is left of it when that fails."""
     with ExitStack() as undo:
-        told = None
-        tell = None
-        if start.namespace:
-            told, tell = os.pipe()
-            undo.callback(os.close, told)
-        try:
-            process = _spawn(start, tell)
-        finally:
-            if tell is not None:
-                os.close(tell)
+        told, lent = None, Lent()
+        with ExitStack() as back:
+            if start.namespace:
+                told, tell = os.pipe()
+                undo.callback(os.close, told)
+                back.callback(os.close, tell)
+                lent = Lent(info=tell, filter=_readable(start.filter, back))
+            process = _spawn(start, lent)
         family = Family(
             leader=process.pid, mark=start.mark, namespace=start.namespace, groups=start.groups
         )
@@ -94,9 +95,20 @@ def _begin(start: Start, stop: Stop) -> _Watch:
     return watch
 
 
-def _spawn(start: Start, tell: int | None) -> subprocess.Popen[bytes]:
+def _readable(data: bytes, back: ExitStack) -> int | None:
+    """A descriptor that gives the data, which fit into a pipe."""
+    if not data:
+        return None
+    given, give = os.pipe()
+    back.callback(os.close, given)
+    os.write(give, data)
+    os.close(give)
+    return given
+
+
+def _spawn(start: Start, lent: Lent) -> subprocess.Popen[bytes]:
     given = bool(start.stdin) or start.feed is not None
-    argv = list(start.argv(tell))
+    argv = list(start.argv(lent))
     try:
         return subprocess.Popen(
             argv,
@@ -106,7 +118,7 @@ def _spawn(start: Start, tell: int | None) -> subprocess.Popen[bytes]:
             cwd=start.cwd,
             env=dict(start.environ),
             start_new_session=True,
-            pass_fds=() if tell is None else (tell,),
+            pass_fds=[each for each in (lent.info, lent.filter) if each is not None],
             bufsize=0,
         )
     except (OSError, ValueError) as exc:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from octo_lab.tools.sandbox.bwrap import ETC, FENCES, Layout, bwrap_argv, find_layout
+from octo_lab.tools.sandbox.bwrap import ETC, FENCES, Layout, Lent, bwrap_argv, find_layout
 from octo_lab.tools.sandbox.policy import Bounds, Job
 
 LAYOUT = Layout(
@@ -51,10 +51,23 @@ def test_nothing_is_there_but_the_system_and_the_workspace() -> None:
 
 
 def test_with_a_network_names_can_be_looked_up_too() -> None:
-    argv = bwrap_argv(replace(JOB, network=True), layout=LAYOUT, fence=(), info=7)
+    argv = bwrap_argv(
+        replace(JOB, network=True), layout=LAYOUT, fence=(), lent=Lent(info=7, filter=9)
+    )
 
     names = ("resolv.conf", "hosts", "host.conf", "gai.conf")
-    assert argv == ["/bin/bwrap", "--info-fd", "7", *HEAD, *WALLS, *SYSTEM, *etc(*names), *REST]
+    assert argv == [
+        "/bin/bwrap",
+        "--info-fd",
+        "7",
+        "--seccomp",
+        "9",
+        *HEAD,
+        *WALLS,
+        *SYSTEM,
+        *etc(*names),
+        *REST,
+    ]
 
 
 def test_what_leads_to_something_hidden_cannot_be_renamed() -> None:
