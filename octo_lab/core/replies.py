@@ -68,7 +68,8 @@ class Status:
 
     ``sources`` says of the model, the provider, its base URL and key which value won and where
     it came from, secrets masked. ``prices`` is the day of the price list, as YYYY-MM-DD.
-    ``waiting`` messages wait in the dialog; ``programs`` go on running for it, a line each.
+    Of the dialog's messages ``answering`` are being answered and ``waiting`` wait; ``programs`` go
+    on running for it, a line each.
     """
 
     session: str
@@ -88,6 +89,7 @@ class Status:
     sources: Mapping[str, str] = field(default_factory=dict)
     layers: tuple[ContextLayer, ...] = ()
     prices: str = ""
+    answering: int = 0
     waiting: int = 0
     programs: tuple[str, ...] = ()
 

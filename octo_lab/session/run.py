@@ -40,6 +40,7 @@ from octo_lab.storage.turns import (
     NewTurn,
     TurnRecord,
     TurnRow,
+    answer_also,
     append_step,
     begin_turn,
     change_model,
@@ -251,9 +252,22 @@ def _left(count: int) -> str:
 async def _keep(parts: TurnParts, turn: RunningTurn, messages: Sequence[Message]) -> None:
     await _keep_changes(parts, turn)
     await keep_seen(parts.database, turn.row, parts.owner, turn.seen)
-    await parts.database.run(
-        partial(append_step, turn_id=turn.row.id, owner=parts.owner, messages=_kept(turn, messages))
+    append = partial(
+        append_step, turn_id=turn.row.id, owner=parts.owner, messages=_kept(turn, messages)
     )
+
+    def store(db: Connection) -> None:
+        append(db)
+        _keep_read(db, parts, turn)
+
+    await parts.database.run(store)
+
+
+def _keep_read(db: Connection, parts: TurnParts, turn: RunningTurn) -> None:
+    """Which messages it read while it ran, in the transaction that stores their words."""
+    if turn.said.read:
+        also = (*turn.job.also, *turn.said.read)
+        answer_also(db, turn.row.id, parts.owner, also)
 
 
 def _kept(turn: RunningTurn, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -289,6 +303,7 @@ async def _finish(parts: TurnParts, turn: RunningTurn, outcome: _Outcome) -> Non
         if turn.controller.model != turn.model.name:
             provider, _, model = turn.controller.model.partition("/")
             change_model(db, turn.row.id, parts.owner, provider=provider, model=model)
+        _keep_read(db, parts, turn)
         finish(db)
 
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import anyio
@@ -24,12 +25,22 @@ BESIDE = "Answered beside the running turn: it knows what was said before that t
 
 
 class Speculation:
-    """Watches slow turns, one task for each; in order, at most 5 beside one dialog's turn."""
+    """Watches slow turns, one task for each; in order, at most 5 beside one dialog's turn.
 
-    def __init__(self, tasks: TaskGroup, working: Working, lanes: Lanes[str, Job]) -> None:
+    ``wants`` tells which messages are to be answered so.
+    """
+
+    def __init__(
+        self,
+        tasks: TaskGroup,
+        working: Working,
+        lanes: Lanes[str, Job],
+        wants: Callable[[Job], bool],
+    ) -> None:
         self._tasks = tasks
         self._working = working
         self._lanes = lanes
+        self._wants = wants
         self._watched: dict[str, Work] = {}
 
     def expect(self, job: Job, patience: float) -> None:
@@ -60,7 +71,8 @@ class Speculation:
 
     async def _next(self, main: Work, session: str) -> bool:
         """Answer the first that may be; whether there was one."""
-        job = next((job for job in self._lanes.waiting(session) if loose(job)), None)
+        waiting = self._lanes.waiting(session)
+        job = next((job for job in waiting if loose(job) and self._wants(job)), None)
         if job is None:
             return False
         self._lanes.take(session, lambda other: other is job)

@@ -69,6 +69,7 @@ class StatusDesk:
             models=self.models.names(),
             sources=self.models.connection(chosen) if chosen else {},
             prices=_price_day(chosen),
+            answering=self.workers.answering(session.id) if session else 0,
             waiting=self.workers.waiting(session.id) if session else 0,
             programs=self._programs(session),
         )
@@ -148,6 +149,7 @@ def status_text(status: Status) -> str:
         "workspace": status.workspace,
         "data": status.data_folder,
         "running": f"{status.running} turns",
+        "answering": f"{status.answering} messages here" if status.answering > 1 else "",
         "waiting": f"{status.waiting} messages" if status.waiting else "",
         "programs": "; ".join(status.programs),
     }

@@ -17,11 +17,14 @@ def ignore(job: Job) -> None:
 
 
 class SteerBox:
-    """Holds up to 20 messages; ``taken`` is called with each that the model reads."""
+    """Holds up to 20 messages; ``taken`` is called with each that the model reads, whose ids are
+    ``read``.
+    """
 
     def __init__(self, taken: Callable[[Job], None] = ignore) -> None:
         self._jobs: deque[Job] = deque()
         self._taken = taken
+        self.read: list[str] = []
 
     @property
     def waiting(self) -> bool:
@@ -38,6 +41,7 @@ class SteerBox:
         jobs = self.rest()
         for job in jobs:
             self._taken(job)
+            self.read.append(job.message.id)
         return [user_message(job.message) for job in jobs]
 
     def rest(self) -> list[Job]:

@@ -66,7 +66,7 @@ class Workers:
         self._room = room_for(policy.queue, policy.overflow)
         self._working = Working(parts, tell, at_once=policy.at_once, shows=shows)
         self._lanes: Lanes[str, Job] = Lanes(lanes, self._work, size=self._room, idle=policy.idle)
-        self._speculation = Speculation(lanes, self._working, self._lanes)
+        self._speculation = Speculation(lanes, self._working, self._lanes, self._speculative)
         self._turns = Observer()
         self._escalated: set[str] = set()
         self._stopped: deque[tuple[ChatAddress, str]] = deque(maxlen=256)
@@ -90,6 +90,11 @@ class Workers:
     def waiting(self, session_id: str) -> int:
         """How many messages wait there; those that will be answered together count each."""
         return sum(len(job.messages) for job in self._lanes.waiting(session_id))
+
+    def answering(self, session_id: str) -> int:
+        """How many messages the turns that run there answer."""
+        works = (work for work in self._working.works if work.turn)
+        return sum(len(work.job.messages) for work in works if work.job.session.id == session_id)
 
     def submit(self, job: Job) -> None:
         """Give a message to its session; raises Rejected when too many wait there already."""
@@ -129,8 +134,11 @@ class Workers:
                 lambda work: work.job.session.id == session and same_person(work.job, job)
             )
 
+    def _speculative(self, job: Job) -> bool:
+        return self._mode(job) == "speculative"
+
     def _speculate(self, job: Job) -> None:
-        if self._mode(job) == "speculative":
+        if self._speculative(job):
             self._speculation.expect(job, self._patience())
 
     def _told_of_slowness(self, job: Job) -> Job:

@@ -25,6 +25,7 @@ __all__ = [
     "NewTurn",
     "TurnRecord",
     "TurnRow",
+    "answer_also",
     "append_step",
     "begin_turn",
     "finish_turn",
@@ -272,6 +273,18 @@ def mark_turn(db: Connection, turn_id: str, owner: str, seen: Seen) -> None:
 
 def _lines(reasons: Sequence[str]) -> str:
     return "\n".join(" ".join(reason.split()) for reason in reasons)
+
+
+_ANSWERS = update(turns).where(*_MINE).values(also=bindparam("ids"))
+
+
+def answer_also(db: Connection, turn_id: str, owner: str, also: Sequence[str]) -> None:
+    """The running turn has taken in other messages; ``also`` are all there are. Raises
+    SessionMoved.
+    """
+    values = {"turn": turn_id, "holder": owner, "ids": json.dumps(list(also))}
+    if not db.execute(_ANSWERS, values).rowcount:
+        raise _moved(turn_id)
 
 
 _ANSWERED_BY = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from sqlalchemy import select
 
 from octo_lab.app import open_app
 from octo_lab.core.clock import utc_now
@@ -20,6 +22,8 @@ from octo_lab.session.job import Job
 from octo_lab.session.overflow import MOST_JOINED, shortened
 from octo_lab.session.queue_modes import joins, merged, mode_of, together
 from octo_lab.session.steering import MOST, SteerBox
+from octo_lab.storage.database import open_database
+from octo_lab.storage.schema import turns
 from octo_lab.storage.sessions import SessionRow
 from octo_lab.testing.channels import MemoryChannel
 from octo_lab.testing.providers import ScriptedProvider, calls, says
@@ -70,8 +74,11 @@ async def test_a_running_turn_reads_what_is_said_before_its_next_step(tmp_path: 
         done = await channel.turn(asked)
         told = await channel.message(more)
         [stored] = await history(channel)
+    async with open_database(tmp_path / "data" / "octo_lab.db") as database:
+        row = (await database.read(lambda db: db.execute(select(turns)).one()))._mapping
 
     assert told.text == "Read by the running turn."
+    assert (row["message_id"], row["also"]) == (asked.id, json.dumps([more.id]))
     assert [m.content for m in provider.requests[1].messages[1:]] == [
         "Write a poem",
         "",
