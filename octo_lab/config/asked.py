@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from octo_lab.config.trust import Trust, trust_of
 
 _SETTINGS = "config.json"
 _MOST = 6  # names in a warning
-_DATA = ("octo_lab.db", "allowed.json")
+_DATABASE = "octo_lab.db"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +81,9 @@ def asked_of(
 
 
 def with_data(asked: Asked, workspace: Path) -> Asked:
-    """Sessions, and what was allowed for good, may have come with a repository, too."""
-    found = () if asked.trust.known else _data(workspace / FOLDER)
-    return replace(asked, demands=(*asked.demands, *found), left_out=(*asked.left_out, *found))
-
-
-def _data(folder: Path) -> tuple[Demand, ...]:
-    kept = [name for name in _DATA if is_own(folder) and (folder / name).exists()]
-    return (Demand(path=("data in .octo",), value=kept),) if kept else ()
+    """Sessions may have come with a repository, too."""
+    folder = workspace / FOLDER
+    if asked.trust.known or not (is_own(folder) and os.access(folder / _DATABASE, os.F_OK)):
+        return asked
+    found = Demand(path=("sessions in .octo",), value=_DATABASE)
+    return replace(asked, demands=(*asked.demands, found), left_out=(*asked.left_out, found))

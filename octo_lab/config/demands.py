@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from octo_lab.config.layers import Json
+from octo_lab.core.errors import ConfigError
 from octo_lab.core.text import truncate_utf8, visible
 from octo_lab.security.env import looks_secret
 from octo_lab.security.redact import redact
@@ -157,6 +158,11 @@ def fingerprint(demands: Iterable[Demand]) -> str:
 def of_variables(variables: Mapping[str, str]) -> tuple[Demand, ...]:
     """Any variable may steer a program or say where a key goes, and be the key of somebody else."""
     return tuple(Demand(path=(DOTENV, name), value=value) for name, value in variables.items())
+
+
+def of_fault(fault: ConfigError) -> tuple[Demand, ...]:
+    """A ``.env`` that cannot be read."""
+    return (Demand(path=(DOTENV,), value=str(fault)),)
 
 
 def _leaves(values: Json, path: tuple[str, ...] = ()) -> Iterator[Demand]:

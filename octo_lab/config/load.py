@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from octo_lab.config.asked import Asked, asked_of
-from octo_lab.config.demands import DOTENV, Demand, of_variables, split
+from octo_lab.config.demands import DOTENV, Demand, of_fault, of_variables, split
 from octo_lab.config.dotenv import read_dotenv
 from octo_lab.config.layers import Json, Merged, expand, leaves, merge, read_layer
 from octo_lab.config.paths import FOLDER
@@ -55,22 +55,23 @@ def load_settings(
     """
     user, own = user_folder / CONFIG, file or workspace / FOLDER / CONFIG
     layers = {str(user): read_layer(user), str(own): read_layer(own)}
-    mine, theirs = read_dotenv(user_folder / DOTENV), read_dotenv(workspace / DOTENV)
+    mine = read_dotenv(user_folder / DOTENV)
+    theirs, fault = _read_theirs(workspace / DOTENV)
     harmless, demands = (layers[str(own)], ()) if file else _split(layers, str(own))
     asked = asked_of(
         demands,
-        of_variables(theirs),
+        of_fault(fault) if fault else of_variables(theirs),
         workspace=workspace,
         user_folder=user_folder,
         environ=environ,
         held={**mine, **environ},
     )
-    obeyed = layers if asked.trust.holds else {**layers, str(own): harmless}
-    dotenvs = {str(user_folder / DOTENV): mine}
-    if asked.trust.holds:
-        dotenvs[str(workspace / DOTENV)] = theirs
+    holds = asked.trust.holds
+    if fault and holds:
+        raise fault
+    dotenvs = {user_folder / DOTENV: mine, workspace / DOTENV: theirs if holds else {}}
     variables, origins = _variables(environ, dotenvs)
-    merged = merge(obeyed)
+    merged = merge(layers if holds else {**layers, str(own): harmless})
     settings = _checked(expand(merged, variables, left_out=theirs), merged)
     everything = settings.model_dump(mode="python")
     return Loaded(
@@ -78,9 +79,17 @@ def load_settings(
         sources={key: merged.sources.get(key, "default") for key, _ in leaves(everything)},
         environ=variables,
         variables=origins,
-        files=(user, own, user_folder / DOTENV, workspace / DOTENV, user_folder / TRUSTED),
+        files=(user, own, *dotenvs, user_folder / TRUSTED),
         asked=asked,
     )
+
+
+def _read_theirs(dotenv: Path) -> tuple[dict[str, str], ConfigError | None]:
+    """A file that nobody trusts need not be one that can be read."""
+    try:
+        return read_dotenv(dotenv), None
+    except ConfigError as exc:
+        return {}, exc
 
 
 def _split(layers: Mapping[str, Json], own: str) -> tuple[Json, tuple[Demand, ...]]:
@@ -96,14 +105,14 @@ def _split(layers: Mapping[str, Json], own: str) -> tuple[Json, tuple[Demand, ..
 
 
 def _variables(
-    environ: Mapping[str, str], dotenvs: Mapping[str, dict[str, str]]
+    environ: Mapping[str, str], dotenvs: Mapping[Path, dict[str, str]]
 ) -> tuple[Mapping[str, str], dict[str, str]]:
     """``dotenvs`` by file, the later first; those of the process come before all."""
     variables: dict[str, str] = {}
     origins: dict[str, str] = {}
     for file, found in dotenvs.items():
         variables |= found
-        origins |= dict.fromkeys(found, file)
+        origins |= dict.fromkeys(found, str(file))
     own = {name: path for name, path in origins.items() if name not in environ}
     return ChainMap(cast(MutableMapping[str, str], environ), variables), own
 

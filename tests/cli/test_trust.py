@@ -169,7 +169,7 @@ def test_sessions_that_a_clone_brings_are_not_the_persons(octo: Octo) -> None:
     (own.workspace / ".octo" / "octo_lab.db").write_bytes(b"theirs")
     done = own("status", "--json")
     assert done.json["data_folder"] != str(own.workspace / ".octo")
-    assert "left out: data in .octo." in done.err
+    assert "left out: sessions in .octo." in done.err
     (own.workspace / ".octo" / "octo_lab.db").unlink()
     assert own("status").err == ""
     own.trust()

@@ -143,6 +143,16 @@ def test_a_wrong_name_is_told_although_nothing_of_it_would_be_obeyed(clone: Clon
         clone.load()
 
 
+def test_a_spoilt_env_stops_nobody_who_does_not_trust_it(clone: Clone) -> None:
+    clone.write({})
+    (clone.workspace / ".env").write_text("no setting\n")
+    loaded = clone.load()
+    assert [one.name for one in loaded.asked.left_out] == [".env"]
+    assert "line 1 is no setting" in loaded.asked.left_out[0].line
+    with pytest.raises(ConfigError, match="line 1 is no setting"):
+        clone.load({VARIABLE: "1"})
+
+
 def test_many_demands_are_counted(clone: Clone) -> None:
     clone.write({"models": {f"m{n}": {"price_in": 1} for n in range(20)}})
     assert "models.m5.price_in and 16 more. `octo" in clone.load().asked.warning
