@@ -23,7 +23,7 @@ def verdict(program: bytes, machine: int, number: int, first: int = 0) -> int:
             case 0x20:
                 (held,) = struct.unpack_from("<I", shown, value)
             case 0x06:
-                return value
+                return int(value)
             case 0x15:
                 at += yes if held == value else no
             case 0x35:
