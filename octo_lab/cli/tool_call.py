@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import mimetypes
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain, count, zip_longest
 from pathlib import Path
 
 import anyio
@@ -74,7 +73,7 @@ async def _watch(conversation: Conversation, call_id: str) -> None:
     while True:
         await anyio.sleep(_EVERY)
         said = await conversation.control(GetProgress(id=call_id, seen=seen))
-        if isinstance(said, Told) and said.text:
+        if isinstance(said, Told) and said.text and not said.failed:
             seen += len(said.text)
             sys.stderr.write(printable(said.text).rstrip("\n") + "\n")
             sys.stderr.flush()
@@ -91,7 +90,7 @@ def _shown(reply: ToolAnswer, options: CallOptions) -> Outcome:
         return Outcome(code=FAILED, error=f"{reply.name!r} {word}: {reply.reason}", hint=hint)
     if not options.as_json:
         sys.stdout.write(printable(reply.text) + "\n")
-        for item, path in zip(reply.media, chain(files, _no_files()), strict=False):
+        for item, path in zip_longest(reply.media, files):
             where = f"in {str(path)!r}" if path else "keep it with --out PATH"
             sys.stdout.write(f"[{item.mime}, {where}]\n")
     return Outcome(code=_OUTCOMES[reply.state])
@@ -99,12 +98,11 @@ def _shown(reply: ToolAnswer, options: CallOptions) -> Outcome:
 
 def _tell(reply: ToolAnswer, options: CallOptions) -> None:
     """What is beside the result: notes, the change of files, how to take it back."""
-    side = Printer(out=sys.stdout, side=sys.stderr)
     for note in reply.notes:
         sys.stderr.write(printable(f"· {note}") + "\n")
     if options.as_json or not reply.diff:
         return
-    side.show_diff(reply.diff)
+    Printer(out=sys.stdout, side=sys.stderr).show_diff(reply.diff)
     if reply.undo:
         sys.stderr.write("· take it back with: octo tools undo\n")
 
@@ -113,14 +111,9 @@ def _json(reply: ToolAnswer, files: list[Path]) -> Json:
     media = [
         {"mime": item.mime, "name": item.name, "size": len(item.data)}
         | ({"path": str(path)} if path else {})
-        for item, path in zip(reply.media, chain(files, _no_files()), strict=False)
+        for item, path in zip_longest(reply.media, files)
     ]
     return {**reply_json(replace(reply, media=())), "media": media}
-
-
-def _no_files() -> Iterator[Path | None]:
-    while True:
-        yield None
 
 
 def _kept(reply: ToolAnswer, out: Path) -> list[Path]:
@@ -135,15 +128,10 @@ def _kept(reply: ToolAnswer, out: Path) -> list[Path]:
 
 def _written(folder: Path, name: str, data: bytes) -> Path:
     whole = Path(name)
-    for number in count(1):
-        path = folder / (name if number == 1 else f"{whole.stem}-{number}{whole.suffix}")
-        try:
-            with path.open("xb") as file:
-                file.write(data)
-        except FileExistsError:
-            continue
-        return path
-    raise AssertionError
+    later = (f"{whole.stem}-{number}{whole.suffix}" for number in count(2))
+    path = next(path for one in chain([name], later) if not (path := folder / one).exists())
+    path.write_bytes(data)
+    return path
 
 
 def _name(item: Media, tool: str) -> str:

@@ -39,9 +39,8 @@ def _refuse_link(name: str, folder: int, path: str) -> None:
     except OSError:
         return
     if stat.S_ISLNK(mode):
-        raise ToolFailed(
-            f"{name!r} in {path!r} is a symbolic link", hint="links are not followed"
-        ) from None
+        where = repr(path) if name == path else f"{name!r} in {path!r}"
+        raise ToolFailed(f"{where} is a symbolic link", hint="links are not followed") from None
 
 
 def regular(descriptor: int, path: str) -> BinaryIO:
