@@ -17,10 +17,17 @@ from octo_lab.config.process import process_environ, process_folder
 from octo_lab.core.errors import DeliveryError
 from octo_lab.gateway.find import find_gateway
 
+ITERATIONS = 20
+
 
 def place_around(workspace: Path | None) -> Place:
     """The place of ``workspace``, else of the shell's folder; raises ConfigError."""
     return find_place(workspace or process_folder(), process_environ())
+
+
+def usual_iterations(place: Place) -> int | None:
+    """How often a model is asked for one turn of a terminal, where the settings do not say."""
+    return None if "iterations" in place.settings.limits.model_fields_set else ITERATIONS
 
 
 def warned(place: Place) -> Place:

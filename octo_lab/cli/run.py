@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 
 from octo_lab.cli.ask import Asking, Question
-from octo_lab.cli.connect import conversation_in, place_around, warned
+from octo_lab.cli.connect import conversation_in, place_around, usual_iterations, warned
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import Printer
 from octo_lab.core.errors import UsageError
@@ -36,18 +36,20 @@ class RunOptions:
 
 def run(words: Sequence[str], options: RunOptions) -> Outcome:
     """Without a named session each run has a chat of its own, so that none disturbs another."""
+    text = prompt_of(words)
+    place = warned(place_around(options.workspace))
     question = Question(
-        text=prompt_of(words),
+        text=text,
         options=AskOptions(
             model=options.model,
             session=options.session,
             tools=named_tools(options.tools),
+            iterations=usual_iterations(place),
             headless=True,
         ),
         timeout=options.timeout,
         as_json=options.as_json,
     )
-    place = warned(place_around(options.workspace))
     opening = conversation_in(place, CHAT if options.session else f"run-{new_id()}")
     printer = _printer(options)
 

@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 from octo_lab.app import setup_at
 from octo_lab.channels.tasks import TaskDesk, run_task
 from octo_lab.cli.ask import FAILED, STOP_WITHIN, TIMED_OUT
-from octo_lab.cli.connect import place_around, warned
+from octo_lab.cli.connect import place_around, usual_iterations, warned
 from octo_lab.cli.local import LocalConversation, open_local
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.printer import printable
@@ -68,16 +68,24 @@ class TaskOptions:
 
 def do_task(words: Sequence[str], options: TaskOptions) -> Outcome:
     """Do the task and print its result; progress goes to stderr."""
+    text = prompt_of(words)
     place = warned(place_around(options.workspace))
     task = Task(
-        kind=_KINDS[options.kind](prompt_of(words)),
+        kind=_KINDS[options.kind](text),
         context=TaskContext(working_dir=place.workspace, files_in_scope=options.files),
     )
     opening = open_local(setup_at(place), CHAT)
+    asked = AskOptions(
+        model=options.model,
+        session=_name(task),
+        tools=named_tools(options.tools),
+        iterations=usual_iterations(place),
+        headless=True,
+    )
 
     async def work() -> Outcome:
         async with opening as conversation:
-            return await _Doing(conversation, task, options).run()
+            return await _Doing(conversation, task, options, asked).run()
 
     return anyio.run(work)
 
@@ -110,19 +118,15 @@ class _Doing:
     conversation: LocalConversation
     task: Task
     options: TaskOptions
+    asked: AskOptions
     _stopped: int = 0
-
-    @property
-    def _name(self) -> str:
-        """Of the dialog; the end of the id is the part that is random."""
-        return f"task-{self.task.id[-12:]}"
 
     async def run(self) -> Outcome:
         done: Task | None = None
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._obey_signals, tasks)
             tasks.start_soon(self._keep_time, tasks)
-            done = await run_task(self._desk(), self.task, self._asked())
+            done = await run_task(self._desk(), self.task, self.asked)
             tasks.cancel_scope.cancel()
         if done is not None and done.result is not None:
             self._print(done.result, _problem(done))
@@ -132,18 +136,13 @@ class _Doing:
         conversation, side = self.conversation, sys.stderr
         lines = Lines(side, Console(colours=side.isatty(), verbose=self.options.verbose))
         if not self.options.quiet:
-            side.write(f"· Its session is {self._name}\n")
+            side.write(f"· Its session is {_name(self.task)}\n")
         return TaskDesk(
             door=conversation.door,
             address=conversation.address,
             inbox=conversation.inbox,
             hear=_unheard if self.options.quiet else lines.hear,
         )
-
-    def _asked(self) -> AskOptions:
-        options = self.options
-        tools = named_tools(options.tools)
-        return AskOptions(model=options.model, session=self._name, tools=tools, headless=True)
 
     async def _obey_signals(self, tasks: TaskGroup) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -165,7 +164,7 @@ class _Doing:
 
     def _print(self, result: TaskResult, problem: str) -> None:
         if self.options.as_json:
-            ids = {"task_id": self.task.id, "session": self._name}
+            ids = {"task_id": self.task.id, "session": _name(self.task)}
             whole = {**ids, **result_json(result), "error": problem}
             sys.stdout.write(f"{json.dumps(whole, ensure_ascii=False)}\n")
         elif result.output != problem:
@@ -187,6 +186,11 @@ def _problem(done: Task | None) -> str:
     if done is None:
         return "it was given up"
     return done.status.error if isinstance(done.status, Failed) else ""
+
+
+def _name(task: Task) -> str:
+    """Of its dialog: the end of the id is the part that is random."""
+    return f"task-{task.id[-12:]}"
 
 
 def _unheard(_event: TurnEvent) -> None:

@@ -20,7 +20,7 @@ from octo_lab.session.compact import SessionCompaction
 from octo_lab.session.privacy import Privacy
 from octo_lab.session.worker import WorkPolicy
 from octo_lab.tools.policy import ChannelTools
-from octo_lab.tools.profiles import ToolProfile
+from octo_lab.tools.profiles import USUAL, ToolProfile
 
 
 def ask_policy(
@@ -93,7 +93,7 @@ def _channels(tools: ToolSettings) -> dict[str, ChannelTools]:
 
 
 def _profiles(tools: ToolSettings) -> dict[str, ToolProfile]:
-    return {
+    own = {
         name: ToolProfile(
             prefer=profile.prefer,
             demote=profile.demote,
@@ -103,6 +103,7 @@ def _profiles(tools: ToolSettings) -> dict[str, ToolProfile]:
         )
         for name, profile in tools.models.items()
     }
+    return {**USUAL, **own}
 
 
 def session_limits(settings: Settings) -> SessionLimits:

@@ -69,10 +69,12 @@ class AskPolicy:
         return enclosure(self.workspace, self.private, self.roots, soft=self.soft)
 
     def limits_for(self, message: InboundMessage) -> Limits:
-        wanted = message.options.timeout
-        if wanted is None:
-            return self.limits
-        return replace(self.limits, seconds=min(wanted, self.limits.seconds))
+        limits, options = self.limits, message.options
+        if options.timeout is not None:
+            limits = replace(limits, seconds=min(options.timeout, limits.seconds))
+        if options.iterations is not None:
+            limits = replace(limits, iterations=max(1, min(options.iterations, limits.iterations)))
+        return limits
 
     def tools_for(
         self, message: InboundMessage, tools: Iterable[Tool], model: str = ""

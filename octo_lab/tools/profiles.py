@@ -25,6 +25,12 @@ class ToolProfile:
     aliases: Mapping[str, str] = field(default_factory=dict)
 
 
+USUAL: Mapping[str, ToolProfile] = {
+    "openai": ToolProfile(prefer=("shell", "read_file"), demote=("diff_edit",)),
+}
+"""What is known of providers; one of the settings of the same name takes its place."""
+
+
 def profile_of(model: str, profiles: Mapping[str, ToolProfile]) -> ToolProfile:
     """All adjustments that fit ``provider/model``: by provider, by full name, or by pattern."""
     provider = model.partition("/")[0]

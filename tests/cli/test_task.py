@@ -18,11 +18,12 @@ def write(path: str) -> Turn:
     return calls(call("write_file", path=path, content="x = 1\n"))
 
 
-def allowed(octo: Octo) -> None:
+def allowed(octo: Octo, **more: object) -> None:
     """Writing is allowed unasked, for nobody can be asked."""
-    (octo.workspace / ".octo").mkdir(parents=True, exist_ok=True)
-    settings = {"tools": {"risks": {"write": "allow"}}}
-    (octo.workspace / ".octo" / "config.json").write_text(json.dumps(settings))
+    folder = octo.folder / "home" / ".config" / "octo_lab"
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {"tools": {"risks": {"write": "allow"}}, **more}
+    (folder / "config.json").write_text(json.dumps(settings))
 
 
 def test_the_result_goes_to_stdout_and_how_it_goes_to_stderr(octo: Octo, server: LlmServer) -> None:
@@ -128,3 +129,17 @@ def test_a_task_out_of_time_says_so(octo: Octo, server: LlmServer) -> None:
     assert done.code == 124
     assert "not done within 1 s" in done.err
     assert Path(octo.data / "octo_lab.db").exists()
+
+
+def test_a_terminal_asks_a_model_20_times_where_the_settings_do_not_say(
+    octo: Octo, server: LlmServer
+) -> None:
+    octo = octo.with_model(server)
+    server.script(*[calls(call("list_dir", path=f"d{n}")) for n in range(60)])
+    assert octo("task", "-q", "Go round").err.startswith(
+        "octo: Not done: Stopped at the limit of 20"
+    )
+    allowed(octo, limits={"iterations": 23})
+    assert octo("run", "-q", "Go round").code == 0
+
+    assert len(server.requests) == 20 + 23

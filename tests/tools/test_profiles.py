@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from octo_lab.tools.policy import ChannelTools, select_tools
-from octo_lab.tools.profiles import ToolProfile, profile_of, shaped
+from octo_lab.tools.profiles import USUAL, ToolProfile, profile_of, shaped
 from octo_lab.tools.tool import Risk, Source, Tool, ToolContext
 
 
@@ -52,6 +52,15 @@ def test_a_model_gets_its_order_its_names_and_its_own_leave() -> None:
     assert names(made) == "web_fetch bash recall get_time read_file write_file"
     assert [tool.own_name for tool in made if tool.own_name] == ["shell"]
     assert profile_of("anthropic/x", profiles) == ToolProfile()
+
+
+def test_models_of_openai_are_shown_the_plain_tools_first() -> None:
+    tools = [tool("diff_edit"), tool("glob"), tool("read_file"), tool("shell")]
+
+    assert (
+        names(shaped(tools, profile_of("openai/gpt-4o", USUAL))) == "shell read_file glob diff_edit"
+    )
+    assert shaped(tools, profile_of("anthropic/x", USUAL)) == tools
 
 
 def test_an_alias_slips_through_no_rule() -> None:

@@ -8,7 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from octo_lab.cli.chat.app import ChatApp
-from octo_lab.cli.connect import conversation_in, gateway_again, place_around
+from octo_lab.cli.connect import (
+    conversation_in,
+    gateway_again,
+    place_around,
+    usual_iterations,
+)
 from octo_lab.cli.conversation import Conversation
 from octo_lab.cli.outcome import Outcome
 from octo_lab.cli.run import CHAT
@@ -30,7 +35,7 @@ def chat(*, model: str | None, session: str | None, workspace: Path | None) -> O
 
     app = ChatApp(
         opening,
-        AskOptions(model=model),
+        AskOptions(model=model, iterations=usual_iterations(place)),
         session=session or "",
         reopening=partial(gateway_again, place, CHAT) if find_gateway(place.data_folder) else None,
     )
