@@ -76,6 +76,7 @@ def test_octo_commands_run(command: list[str], tmp_path: Path) -> None:
     if command[1] in ("chat", "gateway"):  # these stay; `--help` proves that they are there
         command = [*command[:2], "--help"]
     place = {"OCTO_HOME": str(tmp_path / "data"), "OCTO_WORKSPACE": str(tmp_path)}
+    place["XDG_CONFIG_HOME"] = str(tmp_path)  # what is trusted is kept there
 
     run([Path(sys.executable).parent / command[0], *command[1:]], **place)
 
