@@ -158,11 +158,13 @@ PIECES = st.lists(MARKUP | st.text(max_size=10), max_size=30).map("".join)
 @given(PIECES, st.sampled_from(HIDDEN), PIECES)
 @settings(max_examples=300)
 @example("<p title='", "<p>SECRET", "")
+@example("<p a=", "<div HIDDEN=''><p>{}<p></div>", "")
 def test_hidden_text_is_never_shown_whatever_stands_around_it(
     before: str, hidden: str, after: str
 ) -> None:
-    # What stands before must not swallow the start of the hidden element.
-    page = f"{before}'\">-->]]></title></p>{hidden.replace('{}', 'SECRET')}{after}"
+    # What stands before must not swallow the start of the hidden element; the x ends no value, and
+    # keeps the quotes from beginning one.
+    page = f"{before}x'\">-->]]></title></p>{hidden.replace('{}', 'SECRET')}{after}"
 
     if "SECRET" in hidden or page.count("<!--") > before.count("<!--x-->") + 1:
         return
