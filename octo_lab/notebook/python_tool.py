@@ -50,7 +50,7 @@ def python_tool(
         The person's variables, imports and functions are there, and what the code defines
         stays. Magics, top-level await and matplotlib figures work. input() and exit() do not.
         """
-        ctx.changes.unseen(f"python: {args.code}")
+        await ctx.changes.unseen(f"python: {args.code}")
         if name := private.in_code(args.code, ctx.screen.private.variables):
             ctx.taint.mark(f"python may have read {name!r}")
         capture = Capture(shell)

@@ -46,6 +46,17 @@ class TurnLedger:
         except OctoError as exc:
             logger.warning("a change that was not made is still kept: %s", exc)
 
+    async def note(self, what: str) -> bool:
+        def store(db: Connection) -> None:
+            store_changes(db, self.turn(db), (), (redact(what),))
+
+        try:
+            await self.database.run(store)
+        except OctoError as exc:
+            logger.warning("what may change files is not kept yet: %s", exc)
+            return False
+        return True
+
 
 async def keep_changes(
     database: Database, turn: TurnId, changes: Changes, mask: Callable[[str], str] = redact

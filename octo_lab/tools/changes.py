@@ -26,14 +26,18 @@ class Change:
 
 
 class Ledger(Protocol):
-    """Keeps changes so that they outlive the process. Called in worker threads of the loop."""
+    """Keeps changes so that they outlive the process."""
 
     def keep(self, change: Change) -> int:
-        """The number of what is kept now; 0 when it could not be kept."""
+        """The number of what is kept now, else 0. Called in a worker thread of the loop."""
         ...
 
     def drop(self, number: int) -> None:
-        """It did not come to this change after all."""
+        """It did not come to this change after all. Called as ``keep``."""
+        ...
+
+    async def note(self, what: str) -> bool:
+        """Keep that something nobody can take back may happen now; whether it is kept."""
         ...
 
 
@@ -46,11 +50,14 @@ class NoLedger:
     def drop(self, number: int) -> None:
         return None
 
+    async def note(self, what: str) -> bool:
+        return False
+
 
 class Changes:
     """Filled by tools, from any thread. What the ledger could not keep is left to be stored.
 
-    ``unknown`` are changes nobody can take back.
+    ``unknown`` are such changes that nobody can take back.
     """
 
     def __init__(self, ledger: Ledger = NoLedger()) -> None:
@@ -91,9 +98,10 @@ class Changes:
         if number:
             self._ledger.drop(number)
 
-    def unseen(self, what: str) -> None:
-        """Something ran that may have changed anything: ``what`` says it for a person."""
-        self.unknown.append(what)
+    async def unseen(self, what: str) -> None:
+        """Something runs now that may change anything: ``what`` says it for a person."""
+        if not await self._ledger.note(what):
+            self.unknown.append(what)
 
     def diff_of(self, call_id: str) -> str:
         """What one call changed, for a person; empty when it changed no file."""

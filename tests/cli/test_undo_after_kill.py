@@ -53,6 +53,7 @@ def test_changes_made_just_before_are_known(
     done = octo("run", "-s", "work", "/undo")
 
     assert done.code == 0, done.err
+    assert "cannot be undone: `shell: echo $$ > ready; sleep 600`" in done.out
     assert tree(octo) == before
     assert not (octo.workspace / "new").exists()
 

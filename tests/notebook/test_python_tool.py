@@ -178,7 +178,7 @@ def test_variables_are_listed_and_inspected(octo: Kernel, model: LlmServer) -> N
     )
     model.script(
         calls(call("list_variables"), call("inspect", name="df", id="call_2")),
-        calls(call("inspect", name="bad"), call("inspect", name="no", id="c2")),
+        calls(call("inspect", name="bad"), call("inspect", name="badd", id="c2")),
         says("done"),
     )
     octo.run(f"%octo {ALLOWED} go", stdin=False)
@@ -190,7 +190,7 @@ def test_variables_are_listed_and_inspected(octo: Kernel, model: LlmServer) -> N
     assert "a: float64" in frame
     assert "missing values: a 1" in frame
     assert "its description raised RuntimeError" in bad
-    assert "No variable is called 'no'" in missing
+    assert "No variable is called 'badd' (did you mean 'bad'?)" in missing
 
 
 def test_headless_the_tool_is_denied_unless_named(octo: Kernel, model: LlmServer) -> None:

@@ -41,7 +41,7 @@ def unseen() -> Tool:
     """A tool whose effects nobody sees, as those of a shell."""
 
     async def run(ctx: ToolContext, args: object) -> str:
-        ctx.changes.unseen("shell: make all")
+        await ctx.changes.unseen("shell: make all")
         return "done"
 
     return Tool(

@@ -33,6 +33,9 @@ class Kept:
     def drop(self, number: int) -> None:
         del self.rows[number]
 
+    async def note(self, what: str) -> bool:
+        return not self.full
+
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Kept:
@@ -114,3 +117,14 @@ def test_what_could_not_be_kept_is_made_all_the_same_and_left_to_be_stored(
     assert here.changes.unstored() == (tuple(here.changes.files), [])
     here.changes.stored(1, 0)
     assert here.changes.unstored() == ((), [])
+
+
+@pytest.mark.anyio
+async def test_what_runs_unseen_is_noted_or_left_to_be_stored(ledger: Kept) -> None:
+    changes = Changes(ledger)
+
+    await changes.unseen("shell: make")
+    ledger.full = True
+    await changes.unseen("shell: make all")
+
+    assert changes.unstored() == ((), ["shell: make all"])

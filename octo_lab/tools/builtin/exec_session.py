@@ -52,7 +52,7 @@ async def exec_session(powers: Powers, ctx: ToolContext, args: ExecSessionArgs) 
     program = programs.get(ctx.session, args.name)
     match args.action:
         case "write":
-            ctx.changes.unseen(f"exec_session {program.name}: {args.text}")
+            await ctx.changes.unseen(f"exec_session {program.name}: {args.text}")
             _write(program, args)
         case "end":
             await programs.end(program)
@@ -63,7 +63,7 @@ async def exec_session(powers: Powers, ctx: ToolContext, args: ExecSessionArgs) 
 async def _start(programs: Programs, ctx: ToolContext, args: ExecSessionArgs) -> str:
     if not args.command.strip():
         raise ToolFailed("There is no command to start", hint="give one as `command`")
-    ctx.changes.unseen(f"exec_session: {args.command}")
+    await ctx.changes.unseen(f"exec_session: {args.command}")
     program = programs.start(ctx.session, args.command, shell_argv(args.command), ".")
     return await _news(programs, program, _FIRST_SECONDS)
 

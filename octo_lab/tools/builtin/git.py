@@ -64,7 +64,7 @@ async def git(powers: Powers, ctx: ToolContext, args: GitArgs) -> str:
         await _run(powers, find_repository())
     argv = git_argv(args.action, words, looks=looks, filters=filters)
     if not looks:
-        ctx.changes.unseen(_detail(args))
+        await ctx.changes.unseen(_detail(args))
     stdin = clean(args.message).encode() if args.action == "commit" else b""
     said = await _run(powers, argv, stdin=stdin, steers=not looks)
     return said.decode(errors="replace").strip("\n") or _NOTHING.get(args.action, "Done.")

@@ -49,7 +49,7 @@ def shell_argv(command: str) -> tuple[str, ...]:
 
 
 async def shell(powers: Powers, ctx: ToolContext, args: ShellArgs) -> ToolResult:
-    ctx.changes.unseen(f"shell: {args.command}")
+    await ctx.changes.unseen(f"shell: {args.command}")
     ran = await powers.exec.exec(
         Execution(
             argv=shell_argv(args.command),
