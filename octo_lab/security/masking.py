@@ -11,6 +11,8 @@ MASK = "***"
 LONGEST = 21_000
 """Characters held back at most, if no known secret is longer; then they are taken as the end."""
 
+_MANY = 256  # pieces
+
 Ranges = list[tuple[int, int]]
 
 
@@ -62,6 +64,7 @@ class MaskedStream:
 
     def _restart(self) -> None:
         self._seen = ""  # the end of what was given out, as it was before it was masked
+        self._since: list[str] = []  # what was given out since then, as it came
         self._held = ""
         self._busy = False
         self._given = 0  # all offsets below count from the first character ever fed
@@ -70,12 +73,20 @@ class MaskedStream:
         self._masked_to = -1
         self._ranges: Ranges = []
 
+    def passes(self, text: str) -> bool:
+        """Feed it if it can be given out as it is, as nearly all can; almost for nothing."""
+        if self._busy or self._alarming(text) is not None:
+            return False
+        self._since.append(text)
+        if len(self._since) > _MANY:
+            self._gather()
+        return True
+
     def feed(self, text: str) -> str:
         """What of the text so far can be given out."""
-        if not self._busy and self._alarming(text) is None:
-            self._seen = (self._seen + text)[-CONTEXT:]
-            self._given += len(text)
+        if self.passes(text):
             return text
+        self._gather()
         given = self._go_on(text, final=False)
         return given + self.end() if len(self._held) > self._rule.longest else given
 
@@ -84,6 +95,12 @@ class MaskedStream:
         rest = self._go_on("", final=True) if self._held else ""
         self._restart()
         return rest
+
+    def _gather(self) -> None:
+        since = "".join(self._since)
+        self._since.clear()
+        self._seen = (self._seen + since)[-CONTEXT:]
+        self._given += len(since)
 
     def _go_on(self, text: str, *, final: bool) -> str:
         buffer = self._seen + self._held + text

@@ -23,7 +23,7 @@ _VENDORS = {
     r"github_pat_": r"[A-Za-z0-9_]{20,}",
     r"glpat-": r"[A-Za-z0-9_-]{16,}",
     r"xox[abeoprs]-": r"[A-Za-z0-9-]{10,}",
-    r"AIza": r"[A-Za-z0-9_-]{35}",
+    r"AIz": r"a[A-Za-z0-9_-]{35}",
     r"(?:hf|gsk|xai|pplx|r8)[_-]": r"(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{20,}",
     r"eyJ": r"(?<![_-]eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     r"[0-9]{8,10}:": r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
@@ -48,7 +48,7 @@ _SAMPLE = frozenset(
 CONTEXT = 400
 """How many characters before what it hides a shape may begin."""
 
-TRIGGER = r"[=:]|[-_](?<![^abefikoprstux8-][-_])|A(?<![^I]A)|a(?<![^z]a)|J(?<![^y]J)|[rR](?:\s|\Z)"
+TRIGGER = r"[=:]|[-_](?<![^abefikoprstux8-][-_])|A(?<![^I]A)|z(?<![^I]z)|J(?<![^y]J)|[rR](?:\s|\Z)"
 """Found in a piece of text with which what a shape hides may begin, whatever stands before it:
 the last of the characters by which each shape is told.
 """

@@ -55,8 +55,12 @@ class Hiding:
         self._hid |= masked != text
         return masked
 
+    def passes(self, event: TurnEvent) -> bool:
+        """Whether it can be told as it is; then it is taken in. Nearly all that is said can."""
+        return type(event) is self._kind and self._said.passes(event.text)
+
     def feed(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
-        """What can be told now."""
+        """What can be told now, of this event and of those before it."""
         if isinstance(event, _DELTAS):
             return self._delta(event)
         if isinstance(event, UsageReported):

@@ -96,6 +96,9 @@ class TurnController:
         """Take in what happened next; after the end nothing changes any more."""
         if self.latest.over:
             return
+        if self._hiding.passes(event):
+            self._take(event)
+            return
         for shown in self._hiding.feed(event):
             self._take(shown)
 
