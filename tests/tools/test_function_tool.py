@@ -119,7 +119,7 @@ def test_hints_and_docstring_become_the_schema(function: Callable[..., str]) -> 
                 "default": "C",
                 "description": "Celsius or\nFahrenheit.",
             },
-            "days": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+            "days": {"type": "integer"},
         },
         "required": ["city"],
     }
@@ -175,11 +175,7 @@ def test_annotated_descriptions_and_bounds_reach_the_schema() -> None:
     assert function_tool(f).schema["properties"] == {
         "a": {"type": "integer", "minimum": 1, "description": "how many"},
         "b": {"type": "string", "default": "x", "description": "the label"},
-        "c": {
-            "anyOf": [{"type": "integer"}, {"type": "null"}],
-            "default": None,
-            "description": "limit",
-        },
+        "c": {"type": "integer", "description": "limit"},
     }
 
 
