@@ -38,7 +38,7 @@ _NAMES = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMM
 class GitArgs(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    action: Look | Act
+    action: Literal[Look, Act]
     paths: list[str] = Field(default=[], max_length=200, description="Only these files or folders.")
     ref: str = Field(
         default="",
