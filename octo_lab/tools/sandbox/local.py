@@ -34,7 +34,13 @@ from octo_lab.tools.sandbox.own_folder import is_place_holder, keep_out
 from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
 from octo_lab.tools.sandbox.process import Start, run_process
 from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight, make_private
-from octo_lab.tools.sandbox.steering import Steering, find_steering, put_aside, tell
+from octo_lab.tools.sandbox.steering import (
+    Steering,
+    find_steering,
+    folders_to_watch,
+    put_aside,
+    tell,
+)
 from octo_lab.tools.sandbox.stop import Stop
 from octo_lab.tools.sandbox.trusted import SYSTEM_PATH
 
@@ -64,6 +70,7 @@ class LocalExec:
     def __init__(self, home: Home) -> None:
         self.home = home
         self._files = Enclosure(root=home.workspace, private=(OWN, *home.private))
+        self._folders = folders_to_watch()
         self._choice: Choice | None = None
         self._choosing = anyio.Lock()
         self._slots = anyio.CapacityLimiter(AT_ONCE)
@@ -147,7 +154,7 @@ class LocalExec:
         return told
 
     def _steering(self, workspace: Path) -> Steering:
-        return find_steering(workspace, (self.home.home or Path.home()).resolve())
+        return find_steering(self._folders, workspace, (self.home.home or Path.home()).resolve())
 
     def _sight(self, steering: Steering) -> Sight:
         return find_sight(

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
+from octo_lab.tools.sandbox.folders import COARSE_NS, Folders
 from octo_lab.tools.sandbox.repository import running_parts
 from octo_lab.tools.sandbox.sight import OWN, STARTING
 
 _ORDERS = ("AGENTS.md", "CLAUDE.md", ".env")
 _REPOSITORY, _BARE = ".git", frozenset({"HEAD", "objects", "refs", "config"})
-_NOT_ENTERED = frozenset({"node_modules", "__pycache__", "site-packages"})
-_DEEPEST, _MOST, _LARGEST = 2, 500, 1_000_000
-_COARSE_NS = 50_000_000  # file times may lag behind the clock
+_LARGEST = 1_000_000
 _WHY = "is obeyed by octo_lab, git, a shell or a kernel later"
 
 
@@ -35,14 +33,18 @@ class Steering:
     own: tuple[Path, ...] = ()
 
 
-def find_steering(workspace: Path, home: Path) -> Steering:
-    """Looks at the folders of the workspace down to the second below it, at most 500."""
-    at = time.time_ns() - _COARSE_NS
+def folders_to_watch() -> Folders:
+    """What is known of a workspace's folders from one look at them to the next."""
+    return Folders(frozenset({_REPOSITORY, OWN, *_BARE}))
+
+
+def find_steering(folders: Folders, workspace: Path, home: Path) -> Steering:
+    at = time.time_ns() - COARSE_NS
     repositories, own = list[Path](), list[Path]()
     steering = [path for name in _ORDERS if os.path.lexists(path := workspace / name)]
     if home.is_relative_to(workspace):
         steering += [path for name in STARTING if os.path.lexists(path := home / name)]
-    for folder, names in _folders(workspace):
+    for folder, names in folders.walk(workspace):
         if names >= _BARE:
             repositories.append(folder)
         if _REPOSITORY in names:
@@ -115,22 +117,3 @@ def _content(path: Path) -> bytes | None:
         if not path.is_symlink() and path.is_file() and path.stat().st_size <= _LARGEST:
             return path.read_bytes()
     return None
-
-
-def _folders(workspace: Path) -> Iterator[tuple[Path, set[str]]]:
-    """Each with the names in it; hidden ones are not entered, and no links are followed."""
-    waiting = deque([(workspace, 0)])
-    for _ in range(_MOST):
-        if not waiting:
-            return
-        folder, depth = waiting.popleft()
-        with suppress(OSError), os.scandir(folder) as found:
-            entries = list(found)
-            yield folder, {entry.name for entry in entries}
-            if depth < _DEEPEST:
-                inner = (entry for entry in entries if entry.is_dir(follow_symlinks=False))
-                waiting.extend((Path(one.path), depth + 1) for one in inner if _entered(one.name))
-
-
-def _entered(name: str) -> bool:
-    return not name.startswith(".") and name not in _NOT_ENTERED

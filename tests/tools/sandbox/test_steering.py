@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +14,11 @@ import anyio.to_thread
 import pytest
 
 from octo_lab.tools.exec_env import Executed, Execution
+from octo_lab.tools.sandbox.folders import COARSE_NS
 from octo_lab.tools.sandbox.local import Home, LocalExec
 from octo_lab.tools.sandbox.policy import SandboxPolicy
 from octo_lab.tools.sandbox.repository import plain_settings
-from octo_lab.tools.sandbox.steering import find_steering
+from octo_lab.tools.sandbox.steering import find_steering, folders_to_watch
 
 pytestmark = [pytest.mark.anyio, pytest.mark.bwrap]
 
@@ -195,4 +197,20 @@ def test_settings_are_plain_when_none_names_a_program(text: str, plain: bool) ->
 def test_a_large_workspace_is_looked_at_in_part(tmp_path: Path) -> None:
     for number in range(700):
         (tmp_path / f"{number}" / "x").mkdir(parents=True)
-    assert find_steering(tmp_path, tmp_path / "0").repositories == ()
+    assert find_steering(folders_to_watch(), tmp_path, tmp_path / "0").repositories == ()
+
+
+def test_a_second_look_sees_what_was_made_since_whatever_its_times_say(tmp_path: Path) -> None:
+    folders = folders_to_watch()
+    made = []
+    for name in ("a", "b", "c/d"):
+        (tmp_path / name).mkdir(parents=True)
+        before = (tmp_path / name).stat()
+        while time.time_ns() <= before.st_ctime_ns + COARSE_NS:  # then what was read is trusted
+            pass
+        find_steering(folders, tmp_path, tmp_path / "home")
+        (tmp_path / name / ".git").mkdir()
+        os.utime(tmp_path / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+        made.append(tmp_path / name / ".git")
+        found = find_steering(folders, tmp_path, tmp_path / "home").repositories
+        assert set(found) == set(made)
