@@ -27,7 +27,7 @@ _STEERED = names("find fd fdfind tar bsdtar gtar sort sed gsed awk gawk mawk naw
 _CARRIED = names("rm grm shred dd mkfs chmod chown sh bash dash zsh")
 _MOST_CARRIED = 6
 _DEEPEST = 8
-_MOST = 5_000
+_MOST = 1_500
 
 
 @lru_cache(maxsize=16)  # a call's line is judged for its decision and for what a yes covers
