@@ -173,13 +173,14 @@ class _Page:
 
     def _end_former(self, name: str) -> None:
         """Close the elements that a start tag of ``name`` ends, up to the block they are in."""
+        ended = len(self._stack)
         for place in range(len(self._stack) - 1, -1, -1):
             open_one = self._stack[place]
             if name in _ENDED.get(open_one, ()):
-                self._close_down_to(place)
-                return
+                ended = place
             if open_one in _BLOCKS:
-                return
+                break
+        self._close_down_to(ended)
 
     def _styles(self) -> int:
         return sum(name in _STYLES for name in self._stack)
