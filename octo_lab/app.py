@@ -335,7 +335,7 @@ def _answering(
     routing = RoutingCommands(models=parts.models)
     undo = UndoCommands(dialogs=dialogs, workers=workers, files=parts.policy.files)
     tools = ToolDesk(parts=parts, dialogs=dialogs)
-    queue = QueueCommands(dialogs=dialogs, usual=lambda: workers.usual)
+    queue = QueueCommands(dialogs=dialogs, workers=workers)
     compact = CompactCommands(
         dialogs=dialogs,
         workers=workers,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from octo_lab.core.errors import UsageError
 from octo_lab.core.replies import Told
 from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
-from octo_lab.session.queue_modes import MODES, QueueMode, mode_of
+from octo_lab.session.queue_modes import MODES, mode_of
+from octo_lab.session.worker import Workers
 
 WHAT = {
     "followup": "What is said while a turn runs waits and gets a turn of its own.",
@@ -23,10 +23,10 @@ WHAT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueCommands:
-    """A mode chosen here holds for the chat's current dialog; ``usual`` where none was."""
+    """A mode chosen here holds for the chat's dialog; that of ``workers`` where none was."""
 
     dialogs: Dialogs
-    usual: Callable[[], QueueMode]
+    workers: Workers
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -45,8 +45,14 @@ class QueueCommands:
         if wanted and mode is None:
             raise UsageError(f"No such mode: {wanted!r}", hint=f"one of: {', '.join(MODES)}")
         if mode is None:
-            mode = mode_of(await self.dialogs.meant(call.address, call.session), self.usual())
-        else:
-            session = await self.dialogs.meant_or_new(call.address, call.session)
-            await self.dialogs.use_queue_mode(session, mode)
+            return await self._shown(call)
+        session = await self.dialogs.meant_or_new(call.address, call.session)
+        await self.dialogs.use_queue_mode(session, mode)
         return Told(text=f"`{mode}`: {WHAT[mode]}")
+
+    async def _shown(self, call: CommandCall) -> Told:
+        session = await self.dialogs.meant(call.address, call.session)
+        mode = mode_of(session, self.workers.usual)
+        chosen = session is not None and session.queue_mode == mode
+        note = "" if chosen or not self.workers.escalated else " So it is while answers are slow."
+        return Told(text=f"`{mode}`: {WHAT[mode]}{note}")

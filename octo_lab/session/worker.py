@@ -68,7 +68,7 @@ class Workers:
         self._lanes: Lanes[str, Job] = Lanes(lanes, self._work, size=self._room, idle=policy.idle)
         self._speculation = Speculation(lanes, self._working, self._lanes, self._speculative)
         self._turns = Observer()
-        self._escalated: set[str] = set()
+        self._told_slow: set[str] = set()
         self._stopped: deque[tuple[ChatAddress, str]] = deque(maxlen=256)
 
     @property
@@ -78,8 +78,12 @@ class Workers:
     @property
     def usual(self) -> QueueMode:
         """The mode of dialogs that have none of their own."""
-        slow = self._policy.escalates and self._pace.slow
-        return "speculative" if slow else self._policy.mode
+        return "speculative" if self.escalated else self._policy.mode
+
+    @property
+    def escalated(self) -> bool:
+        """Whether that is another one than usual, for as long as answers are slow."""
+        return self._policy.escalates and self._pace.slow
 
     def busy(self, session_id: str) -> bool:
         works = self._working.works
@@ -143,13 +147,13 @@ class Workers:
 
     def _told_of_slowness(self, job: Job) -> Job:
         """Once in each dialog whose mode is another for as long as answers are slow."""
-        if self.usual == self._policy.mode:
-            self._escalated.clear()
+        if not self.escalated:
+            self._told_slow.clear()
             return job
         session = job.session.id
-        if self._mode(job) == mode_of(job.session, self._policy.mode) or session in self._escalated:
+        if self._mode(job) == mode_of(job.session, self._policy.mode) or session in self._told_slow:
             return job
-        self._escalated.add(session)
+        self._told_slow.add(session)
         notices = (*job.message.notices, ESCALATED)
         return replace(job, message=replace(job.message, notices=notices))
 

@@ -297,6 +297,7 @@ async def test_slow_answers_make_it_speculative_where_nobody_chose_a_mode(
         after = await channel.message(await channel.ask("/queue"))
 
     modes = [told.text.split("`")[1] for told in (before, while_slow, after)]
+    assert while_slow.text.endswith("So it is while answers are slow.") is not chosen
     assert modes == ["followup", "followup" if chosen else "speculative", "followup"]
     told = [[NoticeBlock(ESCALATED) in turn.blocks for turn in done]]
     assert told == [[not chosen, False]]
