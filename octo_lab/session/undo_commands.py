@@ -17,7 +17,7 @@ from octo_lab.session.commands import Command, CommandCall
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.undo import Result, Step, steps_again, steps_back, take_steps
 from octo_lab.session.worker import Workers
-from octo_lab.storage.changes import StoredChange, changes_on_path, mark_undone
+from octo_lab.storage.changes import StoredChange, changes_of, mark_undone
 from octo_lab.storage.media import read_blob
 from octo_lab.storage.sessions import add_remark
 from octo_lab.tools.policy import OWNED
@@ -84,7 +84,7 @@ class UndoCommands:
             return "", []
         if self.workers.busy(session.id):
             raise UsageError("A turn runs in this session", hint="stop it first, with `/stop`")
-        load = partial(changes_on_path, session_id=session.id)
+        load = partial(changes_of, session_id=session.id)
         return session.id, await self.dialogs.database.read(load)
 
     async def _take(self, steps: Sequence[Step], *, force: bool) -> Result:

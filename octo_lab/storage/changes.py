@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
-from sqlalchemy import Connection, Row, delete, func, insert, literal_column, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, literal_column, or_, select, update
 
 from octo_lab.storage.media import forget_blobs, keep_blob
 from octo_lab.storage.schema import file_changes as table
@@ -108,8 +108,10 @@ def _row(db: Connection, turn_id: str, change: FileChange) -> dict[str, Any]:
     }
 
 
-def changes_on_path(db: Connection, session_id: str) -> list[StoredChange]:
-    """What the turns of a dialog changed, the oldest first."""
+def changes_of(db: Connection, session_id: str) -> list[StoredChange]:
+    """What the turns of a dialog changed, in the order in which they did: also turns that others
+    took the place of, and those that it has in common with the one it branched off.
+    """
     head = select(sessions.c.head).where(sessions.c.id == session_id).scalar_subquery()
     newest = (
         select(turns.c.id, turns.c.parent, literal_column("1").label("place"))
@@ -122,8 +124,9 @@ def changes_on_path(db: Connection, session_id: str) -> list[StoredChange]:
         .where(newest.c.place < _NEWEST)
     )
     path = newest.union_all(older)
-    found = select(table).join(path, table.c.turn_id == path.c.id)
-    return [_stored(row) for row in db.execute(found.order_by(path.c.place.desc(), table.c.id))]
+    own = or_(turns.c.session_id == session_id, turns.c.id.in_(select(path.c.id)))
+    found = select(table).join(turns, table.c.turn_id == turns.c.id).where(own)
+    return [_stored(row) for row in db.execute(found.order_by(table.c.id))]
 
 
 def mark_undone(db: Connection, ids: Iterable[int], undone: bool) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from octo_lab.core.mail import AskOptions
 from octo_lab.security.paths import Enclosure
 from octo_lab.session.undo import Step, take_steps
 from tests.session.undoing import Change, Chat, edits, patches, writes
@@ -217,3 +218,18 @@ def test_a_change_that_comes_between_the_look_and_the_write_is_kept(tmp_path: Pa
 
 def _sha(data: bytes) -> str:
     return sha256(data).hexdigest()
+
+
+async def test_a_cell_that_ran_again_is_taken_back_to_before_its_first_run(chat: Chat) -> None:
+    """The second turn takes the place of the first in the conversation, not in the files."""
+    before = await chat.tree()
+    slot = AskOptions(headless=True, slot="cell-1")
+    await chat.run((edits("run.sh", "true", "one"),), options=slot)
+    between = await chat.tree()
+    await chat.run((edits("run.sh", "one", "two"), writes("new/x", "x")), options=slot)
+
+    for wanted in (between, before):
+        (said,) = await chat.run(lines=("/undo",))
+        assert not said.startswith("failed")
+        assert await chat.tree() == wanted
+    assert (await chat.run(lines=("/redo", "/redo")))[1].startswith("Made again")

@@ -76,10 +76,14 @@ class Chat:
         return setup_in(self.folder, channel, provider=provider, tools=[unseen()])
 
     async def run(
-        self, *turns: tuple[Change, ...], lines: tuple[str, ...] = (), session: str | None = None
+        self,
+        *turns: tuple[Change, ...],
+        lines: tuple[str, ...] = (),
+        session: str | None = None,
+        options: AskOptions | None = None,
     ) -> list[str]:
         """Start, take the turns, say the lines; gives the answers to the lines."""
-        options = AskOptions(headless=True, session=session)
+        options = options or AskOptions(headless=True, session=session)
         channel = MemoryChannel("notebook")
         scripts = [turn(*changes) for changes in turns]
         async with open_app(self.setup(channel, *scripts)):

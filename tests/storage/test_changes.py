@@ -12,7 +12,7 @@ from octo_lab.core.keys import ChatAddress
 from octo_lab.core.messages import Message
 from octo_lab.storage.changes import (
     FileChange,
-    changes_on_path,
+    changes_of,
     drop_change,
     keep_change,
     mark_undone,
@@ -65,7 +65,7 @@ async def test_changes_are_kept_in_order_with_names_of_any_bytes(tmp_path: Path)
         await database.run(
             partial(store_changes, turn_id=turn, changes=changes, unknown=["shell: make"])
         )
-        kept = await database.read(partial(changes_on_path, session_id=session))
+        kept = await database.read(partial(changes_of, session_id=session))
         assert [(row.path, row.before, row.after, row.mode, row.made) for row in kept] == [
             (odd, "", name(b"new"), 0o640, 1),
             ("b", name(b"old"), "", 0o640, 1),
@@ -74,7 +74,7 @@ async def test_changes_are_kept_in_order_with_names_of_any_bytes(tmp_path: Path)
         assert [row.what for row in kept] == ["", "", "shell: make"]
         assert await anyio.Path(tmp_path, "media", name(b"old")).read_bytes() == b"old"
         await database.run(partial(mark_undone, ids=[kept[0].id], undone=True))
-        again = await database.read(partial(changes_on_path, session_id=session))
+        again = await database.read(partial(changes_of, session_id=session))
         assert [row.undone for row in again] == [True, False, False]
 
 
@@ -87,7 +87,7 @@ async def test_the_oldest_turns_are_forgotten_first_with_their_bytes(tmp_path: P
             await database.run(
                 partial(store_changes, turn_id=turn, changes=changes, unknown=[], limit=140)
             )
-        kept = await database.read(partial(changes_on_path, session_id=session))
+        kept = await database.read(partial(changes_of, session_id=session))
         assert [row.after for row in kept] == [name(b"2" * 60), name(b"3" * 60)]
         assert await blobs(tmp_path) == sorted([name(b"shared"), name(b"2" * 60), name(b"3" * 60)])
 
@@ -103,7 +103,7 @@ async def test_a_change_that_is_kept_ahead_can_be_dropped_again(tmp_path: Path) 
             for one in (made, not_made)
         ]
         await database.run(partial(drop_change, number=numbers[1]))
-        kept = await database.read(partial(changes_on_path, session_id=session))
+        kept = await database.read(partial(changes_of, session_id=session))
         assert [(row.id, row.path, row.after) for row in kept] == [(numbers[0], "f", name(b"made"))]
         assert await blobs(tmp_path) == sorted([name(b"shared"), name(b"made")])
 
