@@ -138,10 +138,11 @@ class LocalExec:
         make_private(workspace, self.home.private)
         before = self._steering(workspace)
         with ExitStack() as after, keep_out(workspace, walled=choice.kind in _WALLS) as notes:
-            start = self._start(choice, execution, self._sight(before), after)
-            ran = run_process(start, stop)
+            sight = self._sight(before)
+            ran = run_process(self._start(choice, execution, sight, after), stop)
         if choice.kind != "none" and not execution.steers:
-            notes.extend(self._made(before, workspace, execution))
+            walled = sight.fixed if choice.kind in _WALLS else ()
+            notes.extend(self._made(replace(before, walled=walled), workspace, execution))
         return replace(ran, notes=(*ran.notes, *notes))
 
     def _made(self, before: Steering, workspace: Path, execution: Execution) -> list[str]:

@@ -23,7 +23,8 @@ _WHY = "is obeyed by octo_lab, git, a shell or a kernel later"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steering:
     """At the moment ``at`` (ns): contents by path (None: no plain file), ``repositories`` and the
-    contents of their ``settings``, and octo_lab's folders below the workspace, ``own``.
+    contents of their ``settings``, and octo_lab's folders below the workspace, ``own``. What is
+    ``walled`` no command can change: if it changes, others did it.
     """
 
     at: int
@@ -31,6 +32,7 @@ class Steering:
     settings: Mapping[Path, bytes | None] = field(repr=False)
     repositories: tuple[Path, ...] = ()
     own: tuple[Path, ...] = ()
+    walled: tuple[Path, ...] = ()
 
 
 def folders_to_watch() -> Folders:
@@ -91,7 +93,8 @@ def _news(before: Steering, after: Steering, workspace: Path) -> list[tuple[Path
     for path, content in after.contents.items():
         known = path in before.contents
         same = known and before.contents[path] == content
-        if not same and _since(path, workspace, before.at):
+        walled = any(path.is_relative_to(one) for one in before.walled)
+        if not (same or walled) and _since(path, workspace, before.at):
             new.append((path, str(path.relative_to(workspace))))
     return new
 

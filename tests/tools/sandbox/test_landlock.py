@@ -192,6 +192,13 @@ async def test_no_tcp_server_is_reached(env: LocalExec) -> None:
     assert b"Permission denied" in ran.stderr
 
 
+async def test_files_of_the_workspace_do_not_stand_in_for_libraries(env: LocalExec) -> None:
+    for name in ("json", "ctypes", "os", "stat", "typing", "contextlib"):
+        (env.home.workspace / f"{name}.py").write_text("raise SystemExit('evil')")
+
+    assert (await run(env, "echo fine")).stdout == b"fine\n"
+
+
 async def test_the_first_command_says_that_the_walls_are_weak(env: LocalExec) -> None:
     told: list[str] = []
     execution = Execution(argv=("true",), report=told.append)

@@ -135,6 +135,26 @@ async def test_a_hook_in_a_repository_below_is_not_changed(env: LocalExec) -> No
     assert await anyio.Path(hooks, "post-commit").read_text() == "mine"
 
 
+async def test_what_a_person_changes_meanwhile_stays(env: LocalExec) -> None:
+    await run(env, "git init -q; mkdir -p .git/hooks; git config user.name a")
+    git = env.home.workspace / ".git"
+
+    async def person() -> None:
+        while not await anyio.Path(env.home.workspace, "ready").exists():  # noqa: ASYNC110 - a file
+            await anyio.sleep(0.02)
+        await anyio.Path(git, "config").write_text("[alias]\n\ts = status\n")
+        await anyio.Path(git, "hooks", "pre-push").write_text("mine")
+        await anyio.Path(env.home.workspace, "go").write_text("")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(person)
+        ran = await run(env, "touch ready; until [ -e go ]; do sleep 0.02; done")
+
+    assert (ran.code, ran.notes) == (0, ())
+    assert await anyio.Path(git, "config").read_text() == "[alias]\n\ts = status\n"
+    assert await anyio.Path(git, "hooks", "pre-push").read_text() == "mine"
+
+
 async def test_what_a_person_agreed_to_stays(env: LocalExec) -> None:
     assert (await run(env, "echo x > AGENTS.md", steers=True)).notes == ()
     assert left(env.home.workspace) == ["AGENTS.md"]
