@@ -56,3 +56,15 @@ def hooks_for(parts: TurnParts, turn: RunningTurn, spent: Usage) -> Hooks:
         spent=spent.cost,
     )
     return TurnHooks(hooks=parts.hooks, scope=scope)
+
+
+def _contexts(parts: TurnParts, turn: RunningTurn) -> CallContexts:
+    return CallContexts(
+        policy=parts.policy,
+        address=turn.job.message.address,
+        session=str(turn.job.session.key),
+        turn_id=turn.row.id,
+        changes=turn.changes,
+        taint=turn.taint,
+        screen=turn.screen,
+    )
