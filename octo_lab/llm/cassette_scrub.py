@@ -37,7 +37,7 @@ def scrub(events: Sequence[str], mask: Redactor) -> list[str]:
 
 def _masked(leaves: list[tuple[int, Leaf]], mask: Redactor) -> list[int]:
     """Mask the texts of one place; the events that they are in, if anything was hidden."""
-    stream = mask.stream()
+    stream = mask.in_pieces()
     texts = [stream.feed(text) for _, (_, _, text) in leaves]
     texts[-1] += stream.end()
     if not stream.hid:

@@ -36,7 +36,7 @@ class Redactor:
         """Whether one of the given secrets stands in it."""
         return text in self._rule.known
 
-    def stream(self) -> MaskedStream:
+    def in_pieces(self) -> MaskedStream:
         """For text that comes in pieces."""
         return MaskedStream(self._rule)
 

@@ -34,7 +34,7 @@ async def keep_crash_copies(
 
 def _sure(turn: RunningTurn) -> str:
     """What is visible, but for an end that may be the beginning of a secret."""
-    return turn.mask.stream().feed(turn.transcript.partial)
+    return turn.mask.in_pieces().feed(turn.transcript.partial)
 
 
 async def _keep(database: Database, owner: str, turn_id: str, text: str) -> None:

@@ -41,7 +41,7 @@ class Hiding:
     def __init__(self, mask: Redactor) -> None:
         self._mask = mask
         self._kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
-        self._said = mask.stream()
+        self._said = mask.in_pieces()
         self._calls: dict[str, MaskedStream] = {}
         self._hid = False
 
@@ -87,7 +87,7 @@ class Hiding:
             case ToolQueued(call):
                 yield ToolQueued(masked_calls((call,), self.text)[0])
             case ToolProgressed(call_id, text):
-                stream = self._calls.setdefault(call_id, self._mask.stream())
+                stream = self._calls.setdefault(call_id, self._mask.in_pieces())
                 if shown := stream.feed(text):
                     yield ToolProgressed(call_id, shown)
             case _:

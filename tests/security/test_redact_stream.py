@@ -69,7 +69,7 @@ MASKS = (Redactor(KNOWN), Redactor(KNOWN, shapes=False), Redactor())
 
 
 def streamed(mask: Redactor, pieces: list[str]) -> str:
-    stream = mask.stream()
+    stream = mask.in_pieces()
     return "".join([*(stream.feed(piece) for piece in pieces), stream.end()])
 
 
