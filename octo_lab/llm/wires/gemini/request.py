@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from octo_lab.core.messages import ChatRequest, OneTool, ToolChoice, ToolSpec
@@ -107,5 +109,10 @@ def _calling(choice: ToolChoice) -> Json | None:
 
 def _declared(name: str, tool: ToolSpec) -> Json:
     declared: Json = {"name": name, "description": tool.description.strip() or tool.name}
-    parameters = tool_parameters(tool.schema)
+    parameters = _parameters(as_bytes(tool.schema))
     return {**declared, "parameters": parameters} if parameters else declared
+
+
+@lru_cache(maxsize=512)  # the same tools go with every request
+def _parameters(schema: bytes) -> Json | None:
+    return tool_parameters(json.loads(schema))
