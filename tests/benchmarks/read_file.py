@@ -29,7 +29,7 @@ from octo_lab.tools.screen import Screen
 from octo_lab.tools.tool import ToolContext
 from tests.agent.turns import ALLOW, INPUT, call
 
-FILES, PARTS, ROUNDS, GOAL_MS = 8, 520, 15, 2.0
+FILES, SIZE, ROUNDS, GOAL_MS = 4, 92_000, 25, 2.0
 SECRETS = tuple(f"a-password-of-the-environment-{number}" for number in range(10))
 LETTERS = {"ASCII": "the price in euros", "other letters": "der Preis für drei Stück, in €"}
 Way = Callable[[Path], Awaitable[float]]
@@ -37,13 +37,12 @@ Way = Callable[[Path], Awaitable[float]]
 
 def text(letters: str) -> str:
     """A program such as models read: long, and with words that secrets stand beside."""
-    lines = [
-        f"def total_{number}(prices: list[float], token: str) -> float:\n"
-        f'    """{letters}, see https://example.org/{number}."""\n'
-        f"    return round(sum(price * {number} for price in prices), 2)\n\n"
-        for number in range(PARTS)
-    ]
-    return "".join(lines)
+    part = (
+        f"def total(prices: list[float], token: str) -> float:\n"
+        f'    """{letters}, see https://example.org/total."""\n'
+        f"    return round(sum(price * 3 for price in prices), 2)\n\n"
+    )
+    return part * (SIZE // len(part.encode()))
 
 
 def paths(root: Path) -> list[str]:
