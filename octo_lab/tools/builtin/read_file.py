@@ -28,7 +28,7 @@ class ReadFileArgs(BaseModel):
     end_line: int | None = Field(default=None, ge=1, description="The last line; default: all.")
 
 
-async def read_file(ctx: ToolContext, args: ReadFileArgs) -> ToolResult:
+async def read_file(ctx: ToolContext, args: ReadFileArgs) -> ToolResult | str:
     """Read a text file of the workspace. Each line comes as `NUMBER|text`.
 
     At most 100 KB are given at once; read on with start_line. A picture (PNG, JPEG, GIF, WebP)
@@ -37,13 +37,13 @@ async def read_file(ctx: ToolContext, args: ReadFileArgs) -> ToolResult:
     return await anyio.to_thread.run_sync(partial(_read, ctx, args))
 
 
-def _read(ctx: ToolContext, args: ReadFileArgs) -> ToolResult:
+def _read(ctx: ToolContext, args: ReadFileArgs) -> ToolResult | str:
     files = files_of(ctx)
     with naming_near(files, args.path):
         data = read_bytes(files, args.path)
     if mime := picture_type(data):
         return _picture(args.path, mime, data)
-    return ToolResult(text=_text(args, data))
+    return _text(args, data)
 
 
 def _picture(path: str, mime: str, data: bytes) -> ToolResult:
