@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from urllib.parse import quote, quote_plus
 
 from octo_lab.security.shapes import Hint, plain
+from octo_lab.security.spellings import spellings
 
 _SHORTEST = 6
 # What is set where a server of one's own asks for some key: words, not secrets.
@@ -70,16 +68,6 @@ class Known:
         if place < len(self._sorted) and self._sorted[place] == tail:
             place += 1
         return place < len(self._sorted) and self._sorted[place].startswith(tail)
-
-
-def spellings(secret: str) -> set[str]:
-    """As it is, in JSON, in an address, in hexadecimal, in base64."""
-    escaped = json.dumps(secret)[1:-1]
-    data = secret.encode(errors="replace")
-    encoded = {
-        code(data).decode().rstrip("=") for code in (base64.b64encode, base64.urlsafe_b64encode)
-    }
-    return {secret, escaped, quote(data, safe=""), quote_plus(data), data.hex(), *encoded}
 
 
 def _begun(form: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from octo_lab.security.known import spellings
+from octo_lab.security.spellings import spellings
 from octo_lab.testing.llm_script import Turn, call, calls, fails, says
 from octo_lab.testing.llm_server import LlmServer
 from tests.cli.octo import OCTO, Octo

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import base64
 import hashlib
+import re
+from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
@@ -62,6 +65,41 @@ def test_a_known_secret_is_masked_in_every_spelling() -> None:
     assert mask('{"x": "pa\\"ss/word \\u00e9"}') == '{"x": "***"}'
     assert mask("?x=pa%22ss%2Fword%20%C3%A9&y") == "?x=***&y"
     assert mask("?x=pa%22ss%2Fword+%C3%A9&y") == "?x=***&y"
+
+
+@pytest.mark.parametrize("before", ["", "u:", "user", "Authorization: "])
+@pytest.mark.parametrize("after", ["", "\n", "@host", " and more"])
+@pytest.mark.parametrize("code", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_known_secret_is_masked_wherever_it_stands_in_base64(
+    before: str, after: str, code: Callable[[bytes], bytes]
+) -> None:
+    secret = "pa>>word~~/?18+ab"
+    masked = Redactor([secret])(code(f"{before}{secret}{after}".encode()).decode())
+    hidden = len(secret) * 4 // 3 - 2
+    assert len(masked) - 3 <= len(code(f"{before}{secret}{after}".encode())) - hidden
+    assert "***" in masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"{'x': 'ab\/cd&ef<1'}",
+        "?x=ab/cd%26ef%3C1",
+        "?x=ab%2fcd%26ef%3c1",
+        "<p>ab/cd&amp;ef&lt;1</p>",
+        "61622F63642665663C31",
+    ],
+)
+def test_a_known_secret_is_masked_as_programs_and_pages_write_it(text: str) -> None:
+    masked = Redactor(["ab/cd&ef<1"])(text)
+    assert "***" in masked
+    assert not re.search("ab|cd|ef|6162", masked)
+
+
+def test_a_line_of_a_known_secret_of_several_is_masked_and_what_frames_it_stays() -> None:
+    mask = Redactor(["-----BEGIN X-----\nMIIBVgIBADANBgkqhkiG9w0BAQ\nshort\n-----END X-----\n"])
+    assert mask("7|-----BEGIN X-----\n8|MIIBVgIBADANBgkqhkiG9w0BAQ") == "7|-----BEGIN X-----\n8|***"
+    assert mask("a short text") == "a short text"
 
 
 def test_the_longest_of_overlapping_secrets_goes_whole() -> None:
