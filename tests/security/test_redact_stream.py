@@ -83,3 +83,14 @@ def test_a_text_in_pieces_is_masked_as_the_whole(
 
     assert streamed(mask, pieces) == mask(text)
     assert streamed(mask, list(text)) == mask(text)
+
+
+def test_what_is_held_back_is_bounded_and_still_hidden() -> None:
+    stream = Redactor().in_pieces()
+
+    given = stream.feed("key: sk-a1")
+    for _ in range(30):
+        given += stream.feed("a1" * 500)
+
+    assert given.startswith("key: sk-a***")
+    assert stream.hid
