@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from octo_lab.config.reading import read_settings_file, unreadable
 from octo_lab.core.errors import ConfigError
 
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)")
@@ -18,13 +19,10 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 def read_dotenv(path: Path) -> dict[str, str]:
     """The variables of the file, none when there is no file; raises ConfigError."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, UnicodeDecodeError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"Cannot read {str(path)!r}: {reason}", hint="fix or remove it") from exc
-    return dict(_variables(path, text))
+        text = read_settings_file(path)
+    except OSError as exc:
+        raise unreadable(path, exc) from exc
+    return dict(_variables(path, text or ""))
 
 
 def _variables(path: Path, text: str) -> list[tuple[str, str]]:

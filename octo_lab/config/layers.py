@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from octo_lab.config.reading import read_settings_file, unreadable
 from octo_lab.config.settings import VERSION
 from octo_lab.core.errors import ConfigError
 from octo_lab.tools.sandbox.own_folder import is_place_holder
@@ -33,21 +35,18 @@ class Merged:
 def read_layer(path: Path) -> Json:
     """One config file at this version, empty when there is none; raises ConfigError."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, UnicodeDecodeError) as exc:
+        text = read_settings_file(path)
+    except OSError as exc:
         if is_place_holder(path.parent):  # nobody may open it: there is nothing in it
             return {}
-        reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"Cannot read {str(path)!r}: {reason}", hint="fix or remove it") from exc
-    return migrated(_parse(path, text), path)
+        raise unreadable(path, exc) from exc
+    return {} if text is None else migrated(_parse(path, text), path)
 
 
 def _parse(path: Path, text: str) -> Json:
     def once(pairs: list[tuple[str, Any]]) -> Json:
-        names = [name for name, _ in pairs]
-        if twice := next((name for name in names if names.count(name) > 1), None):
+        names = Counter(name for name, _ in pairs)
+        if twice := next((name for name, count in names.items() if count > 1), None):
             raise ConfigError(f"{str(path)!r}: {twice!r} is set twice", hint="keep one of them")
         return dict(pairs)
 
@@ -59,6 +58,8 @@ def _parse(path: Path, text: str) -> Json:
         ) from None
     except RecursionError:
         raise ConfigError(f"{str(path)!r} is nested too deeply", hint="fix the JSON") from None
+    except ValueError:
+        raise ConfigError(f"{str(path)!r} holds a number that is too long", hint="fix it") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{str(path)!r} holds no JSON object", hint='begin it with "{"')
     return values

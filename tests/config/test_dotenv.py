@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from octo_lab.config.dotenv import read_dotenv
+from octo_lab.config.layers import read_layer
 from octo_lab.core.errors import ConfigError
 
 
@@ -54,6 +58,19 @@ def test_a_line_that_sets_nothing_is_named_without_what_it_holds(tmp_path: Path)
     with pytest.raises(ConfigError) as raised:
         read_dotenv(path)
     assert str(raised.value) == f"{str(path)!r}, line 2 is no setting (write NAME=value)"
+
+
+@pytest.mark.parametrize("read", [read_dotenv, read_layer])
+def test_what_never_ends_is_not_read(
+    tmp_path: Path, read: Callable[[Path], Mapping[str, Any]]
+) -> None:
+    pipe, device, large = tmp_path / "pipe", tmp_path / "device", tmp_path / "large"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    large.write_text("#" * 1_000_001)
+    for path, why in ((pipe, "no regular file"), (device, "no regular file"), (large, "1 MB")):
+        with pytest.raises(ConfigError, match=f"{path.name}.*{why}"):
+            read(path)
 
 
 def test_what_is_no_text_is_named(tmp_path: Path) -> None:

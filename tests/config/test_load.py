@@ -167,6 +167,7 @@ def test_variables_come_from_the_process_then_the_workspace_then_the_user(place:
          "OWN, line 3, column 1: Expecting ',' delimiter (fix the JSON)"),
         ('{"model": "a", "model": "b"}', "OWN: 'model' is set twice (keep one of them)"),
         ("[1]", 'OWN holds no JSON object (begin it with "{")'),
+        ('{"version": ' + "1" * 5000 + "}", "OWN holds a number that is too long (fix it)"),
         ("[" * 100_000, "OWN is nested too deeply (fix the JSON)"),
         ('{"version": 2}',
          "OWN was written for a newer octo_lab (version 2, this one knows 1) (upgrade octo_lab)"),
