@@ -10,7 +10,7 @@ from typing import Any
 
 from octo_lab.core.messages import ToolCall
 from octo_lab.core.text import visible
-from octo_lab.tools.policy import ALSO
+from octo_lab.tools.policy import names_of
 from octo_lab.tools.tool import Question, Tool
 from octo_lab.tools.verdict import Ruling, Verdict, strictest
 
@@ -87,8 +87,7 @@ def _set(ruling: Ruling) -> Verdict:
 
 
 def _patterns(question: Question, rules: ToolRules) -> list[str]:
-    groups = (question.group, *ALSO.get(_name(question), ()))
-    names = (_name(question), *(f"group:{group}" for group in groups))
+    names = names_of(_name(question), question.group)
     return [one for one in rules.rules if any(fnmatchcase(own, one) for own in names)]
 
 

@@ -16,10 +16,11 @@ Origin = Literal["owner", "known", "stranger"]
 """Who speaks in a channel: whoever owns the machine, somebody the owner knows, anybody."""
 
 OWNED = frozenset({"notebook", "terminal", "web"})  # where whoever types owns the machine
-ALSO: Mapping[str, tuple[str, ...]] = {
+_ALSO: Mapping[str, tuple[str, ...]] = {
     "python": ("runtime",),
     "grep": ("search",),
     "glob": ("search",),
+    "list_dir": ("search",),
     "web_search": ("search",),
     "deep_search": ("research",),
     "site_crawl": ("research",),
@@ -29,6 +30,11 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     "switch_model": ("admin",),
 }
 """Groups that a tool belongs to besides its own."""
+
+
+def names_of(name: str, group: str) -> tuple[str, ...]:
+    """All that a pattern may mean a tool by: its own name, and each of its groups."""
+    return (name, *(f"group:{one}" for one in (group, *_ALSO.get(name, ()))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +122,7 @@ def unmatched(patterns: Sequence[str], tools: Sequence[Tool]) -> str:
 def _matches(tool: Tool, patterns: Sequence[str]) -> bool:
     if not patterns or "*" in patterns:  # what is usual is quick: every turn asks for every tool
         return bool(patterns)
-    own = tool.own_name or tool.name
-    names = (own, *(f"group:{group}" for group in (tool.group, *ALSO.get(own, ()))))
+    names = names_of(tool.own_name or tool.name, tool.group)
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 

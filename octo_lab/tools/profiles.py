@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from octo_lab.tools.policy import names_of
 from octo_lab.tools.tool import Tool
 
 
@@ -81,4 +82,4 @@ def _rank(tool: Tool, profile: ToolProfile) -> int:
 
 
 def _fits(tool: Tool, pattern: str) -> bool:
-    return fnmatchcase(tool.name, pattern) or fnmatchcase(f"group:{tool.group}", pattern)
+    return any(fnmatchcase(name, pattern) for name in names_of(tool.name, tool.group))

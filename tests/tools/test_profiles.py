@@ -100,3 +100,4 @@ def test_groups_that_a_tool_also_belongs_to_name_it() -> None:
         "python read_file"
     )
     assert names(select_tools(tools, channel="notebook", allow=("group:runtime",))) == "python"
+    assert names(shaped(tools, ToolProfile(prefer=("group:search",)))) == "grep python read_file"

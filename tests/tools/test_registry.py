@@ -4,12 +4,17 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
+from octo_lab.security.net.client import GuardedClient
+from octo_lab.tools.policy import select_tools
+from octo_lab.tools.powers import Powers
 from octo_lab.tools.registry import GROUP, builtin_tools, plugin_tools
+from tests.tools.web.conftest import NoPrograms
 
 MODULE = """
 from dataclasses import replace
@@ -38,6 +43,27 @@ def test_the_built_in_tools_have_names_of_their_own_and_valid_schemas() -> None:
     assert len(set(names)) == len(names)
     assert all(tool.description and tool.group for tool in tools)
     assert all(json.loads(json.dumps(dict(tool.schema)))["type"] == "object" for tool in tools)
+
+
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [
+        ("web", "web_search web_fetch http_request browser site_crawl deep_search"),
+        ("search", "glob list_dir grep web_search"),
+        ("runtime", "shell exec_session git"),
+        ("research", "site_crawl deep_search"),
+        ("media", "take_photo"),
+    ],
+)
+def test_a_group_names_every_tool_of_its_kind(group: str, names: str) -> None:
+    made = builtin_tools(Powers(exec=NoPrograms(), web=GuardedClient()))
+    tools = [replace(tool, missing="") for tool in made]
+
+    offered = select_tools(tools, channel="notebook", allow=(f"group:{group}",))
+    left = select_tools(tools, channel="notebook", deny=(f"group:{group}",))
+
+    assert [tool.name for tool in offered] == names.split()
+    assert len(left) == len(tools) - len(offered)
 
 
 def test_a_broken_plugin_is_reported_and_the_others_work(

@@ -79,7 +79,7 @@ def tool(powers: Powers) -> Tool:
         partial(web_search, powers),
         WebSearchArgs,
         name="web_search",
-        group="search",
+        group="web",
         source="outside",
         risk="network",
         detail=lambda args: args.query,
