@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
 from sqlalchemy import Connection
 
-from octo_lab.agent.prompt import LayerName
 from octo_lab.agent.turn_input import TurnInput
-from octo_lab.core.errors import OctoError, Rejected
+from octo_lab.core.errors import OctoError
 from octo_lab.core.events import Noticed
 from octo_lab.core.messages import Message
-from octo_lab.core.text import clean, first_line
 from octo_lab.core.turns import TurnState
-from octo_lab.llm.masked import Masked
-from octo_lab.security.outgoing import Outgoing, masked_message
+from octo_lab.security.outgoing import masked_message
 from octo_lab.security.redact import Redactor
 from octo_lab.session.agents import agent_for, hooks_for
-from octo_lab.session.ask import turn_input, user_message
-from octo_lab.session.changes import TurnLedger, keep_changes
+from octo_lab.session.ask import turn_input
+from octo_lab.session.changes import keep_changes
 from octo_lab.session.compacting import compacted
-from octo_lab.session.hiding import Hiding
-from octo_lab.session.history import Earlier
-from octo_lab.session.models import ChosenModel
-from octo_lab.session.parts import Job, RunningTurn, Stopper, TurnParts
-from octo_lab.session.privacy import alarms_of, keep_seen
-from octo_lab.session.steering import SteerBox, ignore
+from octo_lab.session.parts import RunningTurn, TurnParts
+from octo_lab.session.privacy import keep_seen
 from octo_lab.session.tasks import conclude
-from octo_lab.session.turn import TurnController, TurnFacts
 from octo_lab.session.used import used_before
-from octo_lab.storage.history import Seen, seen_at
-from octo_lab.storage.sessions import SessionRow, get_session, rename_session
-from octo_lab.storage.summaries import summary_of
 from octo_lab.storage.turns import (
-    NewTurn,
-    TurnRecord,
-    TurnRow,
     answer_also,
     append_step,
-    begin_turn,
     change_model,
     finish_turn,
-    load_turns,
     told_first,
 )
-from octo_lab.tools.changes import Changes
 
 TITLE_LENGTH = 60
 
@@ -73,95 +56,6 @@ _BROKEN = _Outcome(
 )
 
 
-async def begin(
-    parts: TurnParts,
-    job: Job,
-    stopper: Stopper,
-    read: Callable[[Job], None] = ignore,
-    beside: RunningTurn | None = None,
-) -> RunningTurn:
-    """Store the question, durable from here on; raises OctoError when it cannot be asked.
-
-    ``read`` is called with each message that the running turn takes in. What is asked ``beside`` a
-    turn is told what that was told of the past.
-    """
-    news = parts.news()
-    session, texts = await _as_of_now(parts, job)
-    _check_turns(parts.usages.limits.turns, session)
-    model = await parts.models.choose(job.message.options.model or session.model)
-    privacy = parts.policy.privacy
-    mask = privacy.mask
-    new = replace(_new_turn(job, model), beside=beside is not None)
-
-    def store(db: Connection) -> tuple[TurnRow, Sequence[TurnRecord], str]:
-        row = begin_turn(db, new, owner=parts.owner)
-        if row.parent is None and not job.session.title:
-            rename_session(db, job.session.id, first_line(mask(new.prompt), TITLE_LENGTH))
-        if beside is not None:
-            return row, beside.earlier.turns, beside.earlier.summary
-        if row.parent is None:
-            return row, [], ""
-        limit = parts.policy.history + 1
-        past = load_turns(db, job.session.id, context_only=True, limit=limit)[:-1]
-        return row, past, summary_of(db, job.session.id)
-
-    row, past, summary = await parts.database.run(store)
-    told = parts.events.teller(job.message.address, job.message.id)
-    hiding = Hiding(mask)
-    controller = TurnController(_facts(job, row, model), told, hiding)
-    before = await _summed_up(parts, session, summary)
-    taint = privacy.taint(past, job.message, before.taint)
-    alarms = alarms_of(past, before.alarms)
-
-    def taken(said: Job) -> None:
-        taint.mark_all(privacy.given(said.message))
-        read(said)
-
-    return RunningTurn(
-        job=job,
-        row=row,
-        model=model,
-        provider=Masked(model.provider, Outgoing(mask)),
-        controller=controller,
-        stopper=stopper,
-        news=news,
-        earlier=Earlier(cursor=session.cursor, turns=past, summary=summary),
-        texts=texts,
-        said=SteerBox(taken),
-        changes=Changes(TurnLedger(database=parts.database, turn=lambda _: row.id)),
-        taint=taint,
-        mask=mask,
-        screen=privacy.screen(lambda text: controller.emit(Noticed(text)), alarms, hiding.text),
-    )
-
-
-async def _summed_up(parts: TurnParts, session: SessionRow, summary: str) -> Seen:
-    """What the turns behind a summary had seen."""
-    if not summary:
-        return Seen()
-    return await parts.database.read(partial(seen_at, turn_id=session.cursor))
-
-
-async def _as_of_now(parts: TurnParts, job: Job) -> tuple[SessionRow, dict[LayerName, str]]:
-    """The dialog, which may have changed while the message waited, and the prompt's files: both
-    in one thread, for a thread costs more than they do.
-    """
-
-    def read(db: Connection) -> tuple[SessionRow | None, dict[LayerName, str]]:
-        return get_session(db, job.session.id), parts.policy.prompt.read()
-
-    session, texts = await parts.database.read(read)
-    return session or job.session, texts
-
-
-def _check_turns(most: int | None, session: SessionRow) -> None:
-    if most is not None and session.turns >= most:
-        raise Rejected(
-            f"This session has had its {most} turns",
-            hint="go on in another one, with `/new`, or raise `limits.turns`",
-        )
-
-
 async def run(parts: TurnParts, turn: RunningTurn) -> None:
     """Answer the question and store how it ended; only then show the end."""
     outcome: _Outcome | None = None
@@ -171,32 +65,6 @@ async def run(parts: TurnParts, turn: RunningTurn) -> None:
     finally:
         with anyio.CancelScope(shield=True):
             await _finish(parts, turn, outcome or _Outcome(state=turn.stopper.state))
-
-
-def _new_turn(job: Job, model: ChosenModel) -> NewTurn:
-    message, options = job.message, job.message.options
-    return NewTurn(
-        session_id=job.session.id,
-        message=user_message(message),
-        prompt=clean(message.text),
-        message_id=message.id,
-        slot=options.slot,
-        replace=not options.append,
-        also=job.also,
-        model=model.provider.model,
-        provider=model.provider.name,
-    )
-
-
-def _facts(job: Job, row: TurnRow, model: ChosenModel) -> TurnFacts:
-    return TurnFacts(
-        turn_id=row.id,
-        message_id=job.message.id,
-        session=str(job.session.key),
-        prompt=row.prompt,
-        model=model.name,
-        started_at=row.started_at,
-    )
 
 
 async def _answer(parts: TurnParts, turn: RunningTurn) -> _Outcome:

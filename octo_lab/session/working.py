@@ -13,9 +13,10 @@ from anyio.abc import TaskGroup
 from octo_lab.core.errors import OctoError
 from octo_lab.core.mail import InboundMessage
 from octo_lab.core.replies import Told
+from octo_lab.session.begin import begin
 from octo_lab.session.job import Job
 from octo_lab.session.parts import RunningTurn, Stopper, TurnParts
-from octo_lab.session.run import begin, run
+from octo_lab.session.run import run
 
 Tell = Callable[[InboundMessage, Told], None]
 

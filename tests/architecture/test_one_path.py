@@ -24,9 +24,9 @@ def callers(name: str) -> set[str]:
     ("name", "places"),
     [
         ("Agent", {"session/agents.py"}),
-        ("TurnController", {"session/run.py"}),
+        ("TurnController", {"session/begin.py"}),
         # What a person calls by hand is kept as a turn, so that it can be taken back like one.
-        ("begin_turn", {"session/run.py", "session/by_hand.py"}),
+        ("begin_turn", {"session/begin.py", "session/by_hand.py"}),
         ("finish_turn", {"session/run.py", "session/by_hand.py"}),
     ],
 )
