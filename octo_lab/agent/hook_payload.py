@@ -73,11 +73,13 @@ def _arguments(call: ToolCall) -> tuple[Any, bool]:
     """
     try:
         value = json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        return _text(redact(call.arguments))
-    hidden = _CONTENTS.get(call.name, frozenset())
+        return _object(call.name, value) if isinstance(value, dict) else _text(call.arguments)
+    except (ValueError, RecursionError):  # no JSON, or nested too deep to look into
+        return _text(call.arguments)
+
+
+def _object(tool: str, value: Mapping[str, Any]) -> tuple[Any, bool]:
+    hidden = _CONTENTS.get(tool, frozenset())
     shown = {redact(k): HIDDEN if k in hidden else _masked(v) for k, v in value.items()}
     if _size(shown) <= ARGUMENTS_BYTES:
         return shown, False
@@ -89,8 +91,9 @@ def _arguments(call: ToolCall) -> tuple[Any, bool]:
 
 
 def _text(text: str) -> tuple[str, bool]:
-    shown = truncate_utf8(text, ARGUMENTS_BYTES)
-    return shown, shown != text
+    masked = redact(text)
+    shown = truncate_utf8(masked, ARGUMENTS_BYTES)
+    return shown, shown != masked
 
 
 def _size(value: Any) -> int:

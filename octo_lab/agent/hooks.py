@@ -87,7 +87,7 @@ class HookSet:
         told |= {"session_id": scope.session, "profile_id": scope.profile}
         execution = Execution(
             argv=kept.hook.command,
-            stdin=json.dumps(told, ensure_ascii=False).encode(),
+            stdin=clean(json.dumps(told, ensure_ascii=False)).encode(),
             timeout=kept.hook.timeout,
             output=_OUTPUT,
         )
