@@ -1,4 +1,4 @@
-"""A provider that is sent no secrets, and can be exchanged while it is in use."""
+"""A provider that is sent no secrets."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from octo_lab.security.outgoing import Outgoing
 
 
 class Masked:
-    """Wraps any provider; the next request goes to whichever was set last."""
+    """Wraps any provider: each request goes out as ``outgoing`` leaves it."""
 
     def __init__(self, inner: Provider, outgoing: Outgoing) -> None:
-        self.inner = inner
+        self._inner = inner
         self._outgoing = outgoing
 
     @property
     def name(self) -> str:
-        return self.inner.name
+        return self._inner.name
 
     @property
     def model(self) -> str:
-        return self.inner.model
+        return self._inner.model
 
     def stream(self, request: ChatRequest) -> Events:
-        """A stream that has begun goes on with the provider it began with."""
-        return self.inner.stream(self._outgoing(request))
+        return self._inner.stream(self._outgoing(request))

@@ -13,6 +13,7 @@ from octo_lab.core.errors import Rejected
 from octo_lab.core.events import Noticed
 from octo_lab.core.text import clean, first_line
 from octo_lab.llm.masked import Masked
+from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.security.outgoing import Outgoing
 from octo_lab.security.redact import Redactor
 from octo_lab.session.ask import user_message
@@ -61,6 +62,7 @@ async def begin(
     told = parts.events.teller(job.message.address, job.message.id)
     hiding = Hiding(mask)
     controller = TurnController(_facts(job, begun.row, model), told, hiding)
+    answering = Swappable(model.provider)
     before = await _summed_up(parts, begun.earlier)
     taint = privacy.taint(begun.earlier.turns, job.message, before.taint)
     alarms = alarms_of(begun.earlier.turns, before.alarms)
@@ -73,7 +75,8 @@ async def begin(
         job=job,
         row=begun.row,
         model=model,
-        provider=Masked(model.provider, Outgoing(mask)),
+        provider=Masked(answering, Outgoing(mask)),
+        answering=answering,
         controller=controller,
         stopper=stopper,
         news=news,

@@ -18,8 +18,9 @@ from octo_lab.bus.latest import Latest
 from octo_lab.core.keys import ChatAddress
 from octo_lab.core.mail import InboundMessage
 from octo_lab.core.turns import TurnSnapshot
-from octo_lab.llm.masked import Masked
+from octo_lab.llm.provider import Provider
 from octo_lab.llm.resilience.pace import Pace
+from octo_lab.llm.resilience.swappable import Swappable
 from octo_lab.security.redact import Redactor, redact
 from octo_lab.security.taint import Taint
 from octo_lab.session.approvals import ApprovalDesk
@@ -84,14 +85,15 @@ class Stopper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningTurn:
-    """A turn at work; ``model`` is the one it began with, ``provider`` whoever answers now;
-    ``texts`` are layers of the prompt, as their files are when it begins.
+    """A turn at work; ``model`` is the one it began with, ``provider`` asks whoever is
+    ``answering`` now; ``texts`` are layers of the prompt, as their files are when it begins.
     """
 
     job: Job
     row: TurnRow
     model: ChosenModel
-    provider: Masked
+    provider: Provider
+    answering: Swappable
     controller: TurnController
     stopper: Stopper
     earlier: Earlier
@@ -111,5 +113,5 @@ class RunningTurn:
 
     def use(self, model: ChosenModel) -> None:
         """From the next request on, ask another model."""
-        self.provider.inner = model.provider
+        self.answering.inner = model.provider
         self.controller.use_model(model.name)
