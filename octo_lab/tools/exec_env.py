@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from octo_lab.security.private_names import PrivateNames
+
 
 class Feed(Protocol):
     """What is typed into a running program. Asked from a thread, again and again."""
@@ -13,6 +15,16 @@ class Feed(Protocol):
     def take(self) -> bytes | None:
         """What comes next: nothing for now is empty, nothing any more is None."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookout:
+    """``names`` tell which files are private; ``opened`` is told of those that are opened while
+    the program runs, as far as that can be seen. Called in a thread.
+    """
+
+    names: PrivateNames
+    opened: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +47,7 @@ class Execution:
     feed: Feed | None = field(default=None, repr=False)
     listen: Callable[[bytes], None] | None = None
     steers: bool = False
+    lookout: Lookout | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

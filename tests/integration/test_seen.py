@@ -97,6 +97,21 @@ async def test_a_call_by_hand_in_the_conversation_is_asked_about_as_well(
     assert canary.asked == []
 
 
+@pytest.mark.bwrap
+async def test_a_command_that_turns_a_secret_round_has_read_it_all_the_same(
+    folder: Path, pages: Strangers, canary: HttpServer
+) -> None:
+    async with world(folder, pages, canary) as (here, _):
+        plain, turned = made("shell", command="ls -a"), made("shell", command="rev .en?")
+        _, (_, _, read, after) = await here.turn(
+            plain, made("web_fetch", url=canary.root), turned, made("web_fetch", url=here.bait)
+        )
+
+    assert SECRET[::-1] in read.content
+    assert "after private data was read: shell read '.env'" in after.content
+    assert [asked.path for asked in canary.asked] == ["/"]
+
+
 async def test_it_goes_with_the_turn_that_is_asked_again(
     folder: Path, pages: Strangers, canary: HttpServer, careful: str
 ) -> None:

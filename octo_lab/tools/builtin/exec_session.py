@@ -56,16 +56,18 @@ async def exec_session(powers: Powers, ctx: ToolContext, args: ExecSessionArgs) 
             _write(program, args)
         case "end":
             await programs.end(program)
-            return await _news(programs, program, 0.0)
-    return await _news(programs, program, args.wait_secs)
+            return await _news(programs, program, 0.0, ctx)
+    return await _news(programs, program, args.wait_secs, ctx)
 
 
 async def _start(programs: Programs, ctx: ToolContext, args: ExecSessionArgs) -> str:
     if not args.command.strip():
         raise ToolFailed("There is no command to start", hint="give one as `command`")
     await ctx.changes.unseen(f"exec_session: {args.command}")
-    program = programs.start(ctx.session, args.command, shell_argv(args.command), ".")
-    return await _news(programs, program, _FIRST_SECONDS)
+    program = programs.start(
+        ctx.session, args.command, shell_argv(args.command), ".", private=ctx.screen.private
+    )
+    return await _news(programs, program, _FIRST_SECONDS, ctx)
 
 
 def _write(program: Program, args: ExecSessionArgs) -> None:
@@ -76,8 +78,9 @@ def _write(program: Program, args: ExecSessionArgs) -> None:
         program.typed.close()
 
 
-async def _news(programs: Programs, program: Program, seconds: float) -> str:
+async def _news(programs: Programs, program: Program, seconds: float, ctx: ToolContext) -> str:
     output = (await programs.read(program, seconds)).decode(errors="replace").rstrip("\n")
+    ctx.taint.mark_all(f"exec_session read {name!r}" for name in list(program.opened))
     return "\n".join(part for part in (output, f"[{_state(program)}]") if part)
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from octo_lab.tools.command_policy.families import families
 from octo_lab.tools.command_policy.judge import judge_command, steers
 from octo_lab.tools.command_policy.place import Place
-from octo_lab.tools.exec_env import Executed, Execution
+from octo_lab.tools.exec_env import Executed, Execution, Lookout
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.powers import Powers
 from octo_lab.tools.sandbox.words import how_it_ended
@@ -57,6 +57,10 @@ async def shell(powers: Powers, ctx: ToolContext, args: ShellArgs) -> ToolResult
             output=_OUTPUT // 2,
             report=ctx.report,
             steers=steers(args.command, place_of(powers, ctx.workspace)),
+            lookout=Lookout(
+                names=ctx.screen.private,
+                opened=lambda name: ctx.taint.mark(f"shell read {name!r}"),
+            ),
         )
     )
     return ToolResult(text=shown(ran))

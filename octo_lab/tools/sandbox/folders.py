@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +32,11 @@ class _Read:
 
 
 class Folders:
-    """Looks for ``wanted`` names. Used by several threads, each of which may read for itself."""
+    """Looks for names; ``wanted`` says which of a folder's are. Used by several threads, each of
+    which may read for itself.
+    """
 
-    def __init__(self, wanted: frozenset[str]) -> None:
+    def __init__(self, wanted: Callable[[Iterable[str]], frozenset[str]]) -> None:
         self._wanted = wanted
         self._known: dict[str, _Read] = {}
 
@@ -62,7 +64,7 @@ class Folders:
         with os.scandir(folder) as entries:
             found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
         inner = tuple(name for name, is_folder in found.items() if is_folder and _entered(name))
-        return _Read(changed, at, self._wanted.intersection(found), inner)
+        return _Read(changed, at, self._wanted(found), inner)
 
 
 def _entered(name: str) -> bool:

@@ -19,6 +19,7 @@ from octo_lab.tools.sandbox.bwrap import Lent
 from octo_lab.tools.sandbox.cgroup import Groups
 from octo_lab.tools.sandbox.endings import Family
 from octo_lab.tools.sandbox.kept import Kept
+from octo_lab.tools.sandbox.opened import Openings
 from octo_lab.tools.sandbox.stop import Stop
 
 _PIECE = 65_536
@@ -50,6 +51,7 @@ class Start:
     namespace: bool = False
     filter: bytes = field(default=b"", repr=False)
     groups: Groups = field(default_factory=Groups)
+    openings: Openings | None = None
 
 
 def run_process(start: Start, stop: Stop) -> Executed:
@@ -158,6 +160,8 @@ class _Watch:
             self._register(self._told, self._learn)
         if self._handle is not None:
             self._register(self._handle, self._see_exit)
+        if (openings := self._start.openings) is not None:
+            self._register(openings.descriptor, openings.tell)
         if process.stdin is not None:
             os.set_blocking(process.stdin.fileno(), False)
             self._feed()

@@ -14,7 +14,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from octo_lab.core.errors import ToolFailed
-from octo_lab.tools.exec_env import ExecEnvironment, Execution
+from octo_lab.security.private_names import PrivateNames
+from octo_lab.tools.exec_env import ExecEnvironment, Execution, Lookout
 from octo_lab.tools.sandbox.words import how_it_ended
 
 log = logging.getLogger(__name__)
@@ -99,7 +100,7 @@ class Unread:
 
 @dataclass(slots=True, kw_only=True)
 class Program:
-    """One of them; ``end`` says how it ended, once it has."""
+    """One of them; ``end`` says how it ended, once it has, ``opened`` what private it has read."""
 
     name: str
     command: str
@@ -110,6 +111,8 @@ class Program:
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     ended: anyio.Event = field(default_factory=anyio.Event)
     end: str = ""
+    private: PrivateNames = PrivateNames()
+    opened: list[str] = field(default_factory=list)
 
     @property
     def state(self) -> State:
@@ -147,7 +150,14 @@ class Programs:
         program.used = self._clock()
         return program
 
-    def start(self, session: str, command: str, argv: Sequence[str], folder: str) -> Program:
+    def start(
+        self,
+        session: str,
+        command: str,
+        argv: Sequence[str],
+        folder: str,
+        private: PrivateNames = PrivateNames(),
+    ) -> Program:
         """Raises ToolFailed when too many run."""
         self._check_room(session)
         self._count += 1
@@ -158,6 +168,7 @@ class Programs:
             typed=Typed(),
             unread=Unread(self._bounds.output),
             used=self._clock(),
+            private=private,
         )
         self._programs[program.name] = program
         self._tasks.start_soon(self._run, program, tuple(argv), folder)
@@ -207,6 +218,7 @@ class Programs:
             output=0,
             feed=program.typed,
             listen=program.unread.add,
+            lookout=Lookout(names=program.private, opened=program.opened.append),
         )
         try:
             with program.scope:

@@ -37,7 +37,7 @@ class Steering:
 
 def folders_to_watch() -> Folders:
     """What is known of a workspace's folders from one look at them to the next."""
-    return Folders(frozenset({_REPOSITORY, OWN, *_BARE}))
+    return Folders(frozenset({_REPOSITORY, OWN, *_BARE}).intersection)
 
 
 def find_steering(folders: Folders, workspace: Path, home: Path) -> Steering:
