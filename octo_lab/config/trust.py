@@ -100,7 +100,8 @@ def revoke_trust(folder: Path, workspace: Path) -> bool:
 
 
 def _name(workspace: Path) -> str:
-    return os.path.realpath(workspace)
+    """Its real path; bytes that are no text are written as such."""
+    return os.fsencode(os.path.realpath(workspace)).decode(errors="backslashreplace")
 
 
 def _change(folder: Path, change: Callable[[dict[str, Trusted]], object]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -148,7 +149,7 @@ def test_a_spoilt_env_stops_nobody_who_does_not_trust_it(clone: Clone) -> None:
     (clone.workspace / ".env").write_text("no setting\n")
     loaded = clone.load()
     assert [one.name for one in loaded.asked.left_out] == [".env"]
-    assert "line 1 is no setting" in loaded.asked.left_out[0].line
+    assert "line 1 is no setting" in loaded.asked.left_out[0].lines[0]
     with pytest.raises(ConfigError, match="line 1 is no setting"):
         clone.load({VARIABLE: "1"})
 
@@ -163,6 +164,17 @@ def test_a_workspace_reached_through_a_link_is_the_same(clone: Clone, tmp_path: 
     (tmp_path / "link").symlink_to(clone.workspace)
     clone.workspace = tmp_path / "link"
     assert clone.obeyed()
+
+
+def test_a_workspace_whose_name_is_no_text_is_trusted_and_no_other(
+    clone: Clone, tmp_path: Path
+) -> None:
+    odd = tmp_path / os.fsdecode(b"odd\xff")
+    clone.workspace = clone.workspace.rename(odd)
+    clone.trust()
+    assert clone.obeyed()
+    clone.workspace = odd.rename(tmp_path / "odd\ufffd")
+    assert not clone.obeyed()
 
 
 def test_a_moved_workspace_is_another(clone: Clone, tmp_path: Path) -> None:
