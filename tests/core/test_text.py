@@ -63,4 +63,7 @@ def test_what_steers_a_screen_or_is_not_seen_is_visible() -> None:
     odd = "ls\x1b[2K \u202egnp.exe \u2066x\u200b\r\x9b\U000e0041"
 
     assert visible(odd) == "ls\\x1b[2K \\u202egnp.exe \\u2066x\\u200b\\r\\x9b\\U000e0041"
+    assert visible("rm\u3164-r\u115f\u2800\ufe01\U000e0100") == (
+        "rm\\u3164-r\\u115f\\u2800\\ufe01\\U000e0100"
+    )
     assert visible("a\tb\nü 👩\u200d🔬") == "a\tb\nü 👩\u200d🔬"
