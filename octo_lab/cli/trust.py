@@ -61,8 +61,8 @@ def _show(place: Place) -> None:
         sys.stdout.write(printable(f"Nothing in {place.workspace} needs your trust now.") + "\n")
         return
     sys.stdout.write(printable(f"The files of {place.workspace} ask for this:") + "\n")
-    for demand in asked.demands:
-        sys.stdout.write(f"  {printable(demand.line)}\n")
+    for line in asked.lines:
+        sys.stdout.write(f"  {printable(line)}\n")
 
 
 def _agrees() -> bool:

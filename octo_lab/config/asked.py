@@ -13,6 +13,7 @@ from octo_lab.config.trust import Trust, trust_of
 
 _SETTINGS = "config.json"
 _MOST = 6  # names in a warning
+_CODE = 16  # hexadecimal digits: nobody makes other settings that have the same
 _DATABASE = "octo_lab.db"
 
 
@@ -28,9 +29,14 @@ class Asked:
     trust: Trust = field(default_factory=Trust)
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """All that is demanded, for a person to judge."""
+        return tuple(line for demand in self.demands for line in demand.lines)
+
+    @property
     def code(self) -> str:
         """Names what is demanded now: who repeats it has seen this and nothing else."""
-        return "-".join(mark[:6] for mark in self.fingerprints.values() if mark) or "yes"
+        return "-".join(mark[:_CODE] for mark in self.fingerprints.values() if mark) or "yes"
 
     @property
     def warning(self) -> str:

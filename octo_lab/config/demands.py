@@ -44,17 +44,27 @@ class Demand:
         return truncate_utf8(visible(self.key).replace("\n", "\\n").replace("`", "'"), 80)
 
     @property
-    def line(self) -> str:
-        """``key = value`` for a person to judge, secrets masked."""
-        return f"{self.name} = {truncate_utf8(self._shown, _LONGEST, ' … (cut)')}"
+    def lines(self) -> tuple[str, ...]:
+        """``key = value`` for a person to judge, secrets masked; a line for each hook, so that a
+        long one hides no other.
+        """
+        if isinstance(self.value, list) and any(isinstance(one, dict) for one in self.value):
+            parts = [(f"{self.name}[{n}]", one) for n, one in enumerate(self.value)]
+        else:
+            parts = [(self.name, self.value)]
+        return tuple(f"{name} = {_cut(self._shown(value))}" for name, value in parts)
 
-    @property
-    def _shown(self) -> str:
-        text = self.value if isinstance(self.value, str) else json.dumps(self.value)
+    def _shown(self, value: Any) -> str:
+        text = value if isinstance(value, str) else json.dumps(value)
         secret = looks_secret(self.path[-1]) or self.key == "network.proxy"
         if secret and text and not _REFERENCE.fullmatch(text):
             return MASK
-        return redact(visible(text)).replace("\n", "\\n")
+        return redact.to_judge(visible(text)).replace("\n", "\\n")
+
+
+def _cut(text: str) -> str:
+    left_out = len(text.encode()) - _LONGEST
+    return truncate_utf8(text, _LONGEST, f" … (cut: {left_out:,} bytes more)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from octo_lab.config.place import Place, trust_place
 from octo_lab.config.trust import read_trusted, revoke_trust
 from octo_lab.core.errors import UsageError
 
-_WORDS = re.compile(r"trust(?:\s+(?P<code>revoke|yes|[0-9a-f]{6}(?:-[0-9a-f]{6})?))?")
+_WORDS = re.compile(r"trust(?:\s+(?P<code>revoke|yes|[0-9a-f]{16}(?:-[0-9a-f]{16})?))?")
 
 
 def is_about_trust(text: str) -> bool:
@@ -45,7 +45,7 @@ def _shown(place: Place) -> str:
         ending = "You trust it, until it changes; `%octo trust revoke` takes that back."
     else:
         ending = f"Left out until you allow it: run `%octo trust {asked.code}`."
-    lines = "\n".join(demand.line for demand in asked.demands)
+    lines = "\n".join(asked.lines)
     return f"The files of `{place.workspace}` ask for this:\n\n```text\n{lines}\n```\n\n{ending}"
 
 

@@ -12,6 +12,7 @@ LONGEST = 21_000
 """Characters held back at most, if no known secret is longer; then they are taken as the end."""
 
 _MANY = 256  # pieces
+_DOES = re.compile(r"[|;&()<>`$@]")  # ends a command or begins another, or another host
 
 Ranges = list[tuple[int, int]]
 
@@ -33,10 +34,24 @@ class Rule:
     def mask(self, text: str) -> str:
         """The whole text, masked: each hidden part, with those that touch it, is one MASK."""
         data = plain(text)
-        ranges = self.known.scan(text, 0, final=True)[0] if self.known.stands_in(data) else []
-        for shape in self.shapes_in(data):
-            ranges += shape.scan(text, data, 0, final=True).ranges
+        ranges = [*self._known_in(text, data), *self._shaped_in(text, data)]
         return hide(text, 0, len(text), ranges, -1) if ranges else text
+
+    def mask_to_judge(self, text: str) -> str:
+        """For a person who says yes or no to it: what only looks like a key, and could do
+        something in a command, is not hidden.
+        """
+        data = plain(text)
+        words = [one for one in self._shaped_in(text, data) if not _DOES.search(text, *one)]
+        ranges = [*self._known_in(text, data), *words]
+        return hide(text, 0, len(text), ranges, -1) if ranges else text
+
+    def _known_in(self, text: str, data: bytes) -> Ranges:
+        return self.known.scan(text, 0, final=True)[0] if self.known.stands_in(data) else []
+
+    def _shaped_in(self, text: str, data: bytes) -> Ranges:
+        found = (shape.scan(text, data, 0, final=True).ranges for shape in self.shapes_in(data))
+        return [one for ranges in found for one in ranges]
 
 
 def hide(text: str, begin: int, end: int, ranges: Ranges, masked_to: int) -> str:

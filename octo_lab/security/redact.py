@@ -32,6 +32,10 @@ class Redactor:
     def __call__(self, text: str) -> str:
         return self._mask(text) if len(text) <= _LONGEST else self._rule.mask(text)
 
+    def to_judge(self, text: str) -> str:
+        """For a person who says yes or no to what a text does: no part of that is hidden."""
+        return self._rule.mask_to_judge(text)
+
     def knows(self, text: str) -> bool:
         """Whether one of the given secrets stands in it."""
         return text in self._rule.known

@@ -25,7 +25,7 @@ _DELTAS = (TextDelta, ReasoningDelta)
 HIDDEN = "What is a key, or looks like one, was hidden here as `***`."
 _FIELDS: dict[type, tuple[str, ...]] = {
     ToolFinished: ("output", "diff"),
-    ApprovalAsked: ("detail", "risk"),
+    ApprovalAsked: ("risk",),
     Noticed: ("text",),
     Steered: ("text",),
     Replied: ("text",),
@@ -52,6 +52,12 @@ class Hiding:
     def text(self, text: str) -> str:
         """A whole text, masked."""
         masked = self._mask(text)
+        self._hid |= masked != text
+        return masked
+
+    def asked(self, text: str) -> str:
+        """What a person is asked about, masked so that they see what it does."""
+        masked = self._mask.to_judge(text)
         self._hid |= masked != text
         return masked
 
@@ -94,6 +100,8 @@ class Hiding:
                 yield from self._ended(event)
                 names = _FIELDS.get(type(event), ())
                 texts = {name: self.text(getattr(event, name)) for name in names}
+                if isinstance(event, ApprovalAsked):
+                    texts["detail"] = self.asked(event.detail)
                 yield replace(event, **texts) if texts else event
 
     def _ended(self, event: Any) -> Iterator[TurnEvent]:

@@ -156,18 +156,37 @@ def test_a_fingerprint_is_of_names_and_values_in_any_order() -> None:
         (("providers", "x", "base_url"), "http://me:pw@h/v1",
          "providers.x.base_url = http://me:***@h/v1"),
         (("hooks",), [{"command": ["sh", "-c", "a\nb"]}],
-         'hooks = [{"command": ["sh", "-c", "a\\nb"]}]'),
+         'hooks[0] = {"command": ["sh", "-c", "a\\nb"]}'),
         (("model",), "a\x1b[2K\u202eb\nc", "model = a\\x1b[2K\\u202eb\\nc"),
         (("models", "`\n`", "price_in"), 1, "models.'\\n'.price_in = 1"),
-        (("model",), "x" * 2100, f"model = {'x' * 2000} … (cut)"),
+        (("model",), "x" * 2100, f"model = {'x' * 2000} … (cut: 100 bytes more)"),
     ],
 )  # fmt: skip
 def test_a_person_sees_one_honest_line_of_each_and_no_secret(
     path: tuple[str, ...], value: Any, line: str
 ) -> None:
-    assert Demand(path=path, value=value).line == line
+    assert Demand(path=path, value=value).lines == (line,)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "password=aaaaaaaa|/tmp/evil",
+        "curl http://a:;reboot;@b",
+        ": -----BEGIN PRIVATE KEY-----; evil",
+        "https://password=aaaa@evil.example/v1",
+    ],
+)
+def test_what_looks_like_a_key_hides_no_part_of_a_program(program: str) -> None:
+    hook = {"event": "before_tool_call", "command": ["sh", "-c", program]}
+    hidden = {**hook, "command": ["true", "x" * 3000]}
+    lines = Demand(path=("hooks",), value=[hidden, hook]).lines
+    assert lines[0].endswith(" bytes more)")
+    assert program in lines[1]
 
 
 def test_each_variable_is_a_demand_and_a_key_is_masked() -> None:
-    lines = [one.line for one in of_variables({"OPENAI_API_KEY": "k", "HTTP_PROXY": "http://p"})]
+    lines = [
+        one.lines[0] for one in of_variables({"OPENAI_API_KEY": "k", "HTTP_PROXY": "http://p"})
+    ]
     assert lines == [".env.OPENAI_API_KEY = ***", ".env.HTTP_PROXY = http://p"]

@@ -46,12 +46,12 @@ def test_a_clone_steers_no_cell_until_its_code_was_repeated(
 
     shown = clone.run("%octo trust").value
     assert f"providers.openai.base_url = {canary.base_url}\n" in shown
-    code = re.findall(r"%octo trust ([0-9a-f]{6})", shown)[0]
+    code = re.findall(r"%octo trust ([0-9a-f]{16})", shown)[0]
     write(tmp_path, canary, "worse")
     assert f"do not ask for '{code}'" in clone.run(f"%octo trust {code}").printed
     assert canary.requests == []
 
-    code = re.findall(r"%octo trust ([0-9a-f]{6})", clone.run("%octo trust").value)[0]
+    code = re.findall(r"%octo trust ([0-9a-f]{16})", clone.run("%octo trust").value)[0]
     assert "You trust" in clone.run(f"%octo trust {code}").value
     told = clone.run("%octo three").value
     assert "[Restart the kernel or gateway to apply: hooks]" in told

@@ -109,6 +109,16 @@ def test_calls_their_progress_results_and_questions_are_masked() -> None:
     ]
 
 
+def test_a_question_hides_no_part_of_what_a_command_does() -> None:
+    command = f"echo password=aaaaaaaa|/tmp/evil; key={SECRET} sk-ant-a1b2c3d4e5f6g7h8"
+    asked = ApprovalAsked(approval_id="a", call_id="c", tool="f", detail=command, risk="execute")
+
+    (shown,) = told(asked)
+
+    assert isinstance(shown, ApprovalAsked)
+    assert shown.detail == "echo password=aaaaaaaa|/tmp/evil; key=*** sk-a***"
+
+
 def test_a_turn_says_once_at_its_end_that_something_was_hidden() -> None:
     turn = controller(prompt=f"is it {SECRET}?")
     for event in (ReasoningDelta(SECRET), TextDelta(f"yes, {SECRET}"), Noticed(SECRET)):
