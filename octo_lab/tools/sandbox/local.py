@@ -36,9 +36,9 @@ from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
 from octo_lab.tools.sandbox.process import Start, run_process
 from octo_lab.tools.sandbox.sight import OWN, Sight, find_sight, make_private
 from octo_lab.tools.sandbox.steering import (
+    Known,
     Steering,
     find_steering,
-    folders_to_watch,
     put_aside,
     tell,
 )
@@ -71,7 +71,7 @@ class LocalExec:
     def __init__(self, home: Home) -> None:
         self.home = home
         self._files = Enclosure(root=home.workspace, private=(OWN, *home.private))
-        self._folders = folders_to_watch()
+        self._known = Known()
         self._private: PrivateFiles | None = None
         self._choice: Choice | None = None
         self._choosing = anyio.Lock()
@@ -167,7 +167,7 @@ class LocalExec:
         return told
 
     def _steering(self, workspace: Path) -> Steering:
-        return find_steering(self._folders, workspace, (self.home.home or Path.home()).resolve())
+        return find_steering(self._known, workspace, (self.home.home or Path.home()).resolve())
 
     def _sight(self, steering: Steering) -> Sight:
         return find_sight(

@@ -17,6 +17,7 @@ from octo_lab.tools.sandbox.sight import OWN, STARTING
 _ORDERS = ("AGENTS.md", "CLAUDE.md", ".env")
 _REPOSITORY, _BARE = ".git", frozenset({"HEAD", "objects", "refs", "config"})
 _LARGEST = 1_000_000
+_REMEMBERED, _MOST = 65_536, 2000
 _WHY = "is obeyed by octo_lab, git, a shell or a kernel later"
 
 
@@ -35,18 +36,40 @@ class Steering:
     walled: tuple[Path, ...] = ()
 
 
-def folders_to_watch() -> Folders:
-    """What is known of a workspace's folders from one look at them to the next."""
-    return Folders(frozenset({_REPOSITORY, OWN, *_BARE}).intersection)
+class Known:
+    """What is known of a workspace from one look at it to the next: a file that did not change is
+    not opened again, so that who watches it is not told of us.
+    """
+
+    def __init__(self) -> None:
+        self.folders = Folders(frozenset({_REPOSITORY, OWN, *_BARE}).intersection)
+        self._contents: dict[Path, tuple[tuple[int, int, int], bytes | None]] = {}
+
+    def content(self, path: Path) -> bytes | None:
+        with suppress(OSError):
+            status = path.lstat()
+            mark = (status.st_ctime_ns, status.st_size, status.st_ino)
+            known = self._contents.get(path)
+            if known is None or known[0] != mark:
+                known = (mark, _content(path))
+                if status.st_size <= _REMEMBERED and time.time_ns() > mark[0] + COARSE_NS:
+                    self._remember(path, known)
+            return known[1]
+        return None
+
+    def _remember(self, path: Path, known: tuple[tuple[int, int, int], bytes | None]) -> None:
+        if len(self._contents) >= _MOST:
+            self._contents.clear()
+        self._contents[path] = known
 
 
-def find_steering(folders: Folders, workspace: Path, home: Path) -> Steering:
+def find_steering(known: Known, workspace: Path, home: Path) -> Steering:
     at = time.time_ns() - COARSE_NS
     repositories, own = list[Path](), list[Path]()
     steering = [path for name in _ORDERS if os.path.lexists(path := workspace / name)]
     if home.is_relative_to(workspace):
         steering += [path for name in STARTING if os.path.lexists(path := home / name)]
-    for folder, names in folders.walk(workspace):
+    for folder, names in known.folders.walk(workspace):
         if names >= _BARE:
             repositories.append(folder)
         if _REPOSITORY in names:
@@ -56,8 +79,8 @@ def find_steering(folders: Folders, workspace: Path, home: Path) -> Steering:
         if OWN in names and folder != workspace:
             own.append(folder / OWN)
     parts = (part for repository in repositories for part in running_parts(repository))
-    contents = {path: _content(path) for path in (*steering, *own, *parts)}
-    settings = {path: _content(path) for path in (one / "config" for one in repositories)}
+    contents = {path: known.content(path) for path in (*steering, *own, *parts)}
+    settings = {path: known.content(path) for path in (one / "config" for one in repositories)}
     return Steering(
         at=at,
         contents=contents,

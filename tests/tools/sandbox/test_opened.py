@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from octo_lab.security.net.client import GuardedClient
@@ -12,6 +15,7 @@ from octo_lab.security.private_names import PrivateNames
 from octo_lab.tools.builtin import exec_session, shell
 from octo_lab.tools.exec_env import Execution, Lookout
 from octo_lab.tools.powers import Powers
+from octo_lab.tools.sandbox.folders import COARSE_NS
 from octo_lab.tools.sandbox.local import Home, LocalExec
 from octo_lab.tools.sandbox.policy import SandboxPolicy
 from octo_lab.tools.sandbox.programs import Programs
@@ -62,6 +66,30 @@ async def test_a_private_file_is_seen_however_it_is_come_to(
         seen.clear()
         await env.exec(Execution(argv=("bash", "-c", script), lookout=lookout))
         assert sorted(seen) == opened
+
+
+async def test_looking_at_the_workspace_ourselves_is_not_taken_for_a_command(
+    env: LocalExec, tmp_path: Path
+) -> None:
+    seen: list[str] = []
+    lookout = Lookout(names=NAMES, opened=seen.append)
+    made = (tmp_path / ".env").stat().st_ctime_ns
+    while time.time_ns() <= made + COARSE_NS:  # then what was read is trusted
+        pass
+    await env.exec(Execution(argv=("true",)))
+    began = threading.Event()
+
+    async with anyio.create_task_group() as tasks:
+        script = "echo on; until [ -e end ]; do sleep 0.02; done"
+        watched = Execution(
+            argv=("bash", "-c", script), lookout=lookout, listen=lambda data: began.set()
+        )
+        tasks.start_soon(env.exec, watched)
+        await anyio.to_thread.run_sync(began.wait)
+        await env.exec(Execution(argv=("true",)))
+        await env.exec(Execution(argv=("touch", "end")))
+
+    assert seen == []
 
 
 async def test_what_a_command_read_is_remembered_though_its_output_tells_nothing(

@@ -18,7 +18,7 @@ from octo_lab.tools.sandbox.folders import COARSE_NS
 from octo_lab.tools.sandbox.local import Home, LocalExec
 from octo_lab.tools.sandbox.policy import SandboxPolicy
 from octo_lab.tools.sandbox.repository import plain_settings
-from octo_lab.tools.sandbox.steering import find_steering, folders_to_watch
+from octo_lab.tools.sandbox.steering import Known, find_steering
 
 pytestmark = [pytest.mark.anyio, pytest.mark.bwrap]
 
@@ -217,11 +217,11 @@ def test_settings_are_plain_when_none_names_a_program(text: str, plain: bool) ->
 def test_a_large_workspace_is_looked_at_in_part(tmp_path: Path) -> None:
     for number in range(700):
         (tmp_path / f"{number}" / "x").mkdir(parents=True)
-    assert find_steering(folders_to_watch(), tmp_path, tmp_path / "0").repositories == ()
+    assert find_steering(Known(), tmp_path, tmp_path / "0").repositories == ()
 
 
 def test_a_second_look_sees_what_was_made_since_whatever_its_times_say(tmp_path: Path) -> None:
-    folders = folders_to_watch()
+    folders = Known()
     made = []
     for name in ("a", "b", "c/d"):
         (tmp_path / name).mkdir(parents=True)
