@@ -64,6 +64,7 @@ class Asker:
 class _Open:
     address: ChatAddress
     sender: str = ""
+    scope: str = ""
     answered: anyio.Event = field(default_factory=anyio.Event)
     decision: Decision = "deny"
 
@@ -96,12 +97,16 @@ class ApprovalDesk:
         question.answered.set()
         return True
 
-    def answer(self, address: ChatAddress, sender: str, decision: Decision) -> bool:
-        """Answer the oldest question that is open for whoever speaks in a chat; False: none is."""
+    def answer(self, address: ChatAddress, sender: str, decision: Decision) -> str:
+        """Answer the oldest question that is open for whoever speaks in a chat.
+
+        What it was about; '': none is open.
+        """
         for approval_id, question in self._open.items():
-            if question.address == address and question.sender in ("", sender):
-                return self.settle(address, approval_id, decision, sender=sender)
-        return False
+            mine = question.sender in ("", sender)
+            if mine and self.settle(address, approval_id, decision, sender=sender):
+                return question.scope
+        return ""
 
     def forget(self, session: str) -> None:
         """Take back every grant of a session."""
@@ -151,7 +156,7 @@ class ApprovalDesk:
     async def ask(self, asker: Asker, question: Question) -> Decision:
         """Show the question and wait for its answer; none in time is a no."""
         approval_id = new_id()
-        waiting = self._open[approval_id] = _Open(asker.address, asker.sender)
+        waiting = self._open[approval_id] = _Open(asker.address, asker.sender, question.scope)
         asker.emit(
             ApprovalAsked(
                 approval_id=approval_id,

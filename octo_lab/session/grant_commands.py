@@ -23,10 +23,10 @@ _YES: dict[str, Decision] = {
     "always": "always",
 }
 _ANSWERED: dict[Decision, str] = {
-    "once": "Allowed once.",
-    "session": "Allowed for this session.",
-    "always": "Always allowed here.",
-    "deny": "Denied.",
+    "once": "Allowed once",
+    "session": "Allowed for this session",
+    "always": "Always allowed here",
+    "deny": "Denied",
 }
 
 
@@ -81,8 +81,8 @@ class GrantCommands:
         return self._answered(call, "deny")
 
     def _answered(self, call: CommandCall, decision: Decision) -> Told:
-        if self.approvals.answer(call.address, call.sender_id, decision):
-            return Told(text=_ANSWERED[decision])
+        if asked := self.approvals.answer(call.address, call.sender_id, decision):
+            return Told(text=f"{_ANSWERED[decision]}: {_quoted((asked,))}.")
         return Told(text="Nothing is asked of you here", failed=True, hint="it may have expired")
 
     async def allow(self, call: CommandCall) -> Told:

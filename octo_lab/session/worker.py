@@ -214,10 +214,17 @@ class Workers:
             self._ended(work)
 
     def _collected(self, job: Job) -> Job:
-        """The job, with what waits behind it and can be answered together with it."""
+        """The job, with what waits behind it and can be answered together with it.
+
+        Each waits in the mode that held when it came.
+        """
         if self._mode(job) != "collect" or job.message.task is not None:
             return job
-        return together(job, self._lanes.take(job.session.id, lambda other: joins(other, job)))
+
+        def collected(other: Job) -> bool:
+            return self._mode(other) == "collect" and joins(other, job)
+
+        return together(job, self._lanes.take(job.session.id, collected))
 
     def _ended(self, work: Work) -> None:
         """What the turn did not read gets a turn of its own."""

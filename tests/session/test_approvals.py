@@ -225,7 +225,7 @@ async def test_a_stopped_turn_leaves_no_open_question() -> None:
 async def test_in_a_chat_only_who_asked_answers_and_the_oldest_question_first() -> None:
     desk = ApprovalDesk(ApprovalPolicy())
     turn = Turn(desk, sender="ann")
-    said: list[bool] = []
+    said: list[str] = []
     turn.decide = lambda _: said.extend(
         [
             desk.answer(HERE, "bob", "once"),
@@ -236,7 +236,21 @@ async def test_in_a_chat_only_who_asked_answers_and_the_oldest_question_first() 
     )
 
     assert await turn.approver.approve(QUESTION) == "session"
-    assert said == [False, False, True, False]
+    assert said == ["", "", "python", ""]
+
+
+async def test_a_second_yes_is_for_the_second_question_and_each_says_what_it_was_about() -> None:
+    desk = ApprovalDesk(ApprovalPolicy())
+    turn = Turn(desk)
+    other = replace(QUESTION, call=replace(QUESTION.call, id="2"), scope="shell: ssh b")
+    answers: list[str] = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(turn.approver.approve, QUESTION)
+        tasks.start_soon(turn.approver.approve, other)
+        await anyio.wait_all_tasks_blocked()
+        answers += [desk.answer(HERE, "", decision) for decision in ("once", "deny", "once")]
+
+    assert answers == ["python", "shell: ssh b", ""]
 
 
 async def test_always_holds_in_other_sessions_too() -> None:

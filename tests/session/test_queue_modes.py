@@ -155,6 +155,24 @@ async def test_messages_that_wait_are_answered_together(tmp_path: Path) -> None:
     assert (alone.prompt, alone.text) == ("d", "own")
 
 
+async def test_what_came_after_the_mode_changed_is_not_collected(tmp_path: Path) -> None:
+    channel, gate = MemoryChannel(), anyio.Event()
+    first = says("one")
+    provider = ScriptedProvider([first[0], gate.wait, *first[1:]], says("all"), says("own"))
+    setup = setup_in(tmp_path, channel, provider=provider, session={"queue_mode": "collect"})
+    async with open_app(setup):
+        asked = await channel.ask("a")
+        await channel.running(asked, lambda turn: turn.text == "one")
+        waiting = [await channel.ask(text) for text in ("b", "c")]
+        await channel.message(await channel.ask("/queue followup"))
+        later = await channel.ask("d")
+        await channel.message(await channel.ask("/queue"))
+        gate.set()
+        done = [await channel.turn(waiting[0]), await channel.turn(later)]
+
+    assert [turn.prompt for turn in done] == ["b\n---\nQueued #1: c", "d"]
+
+
 async def test_a_message_interrupts_the_running_turn(tmp_path: Path) -> None:
     channel = MemoryChannel()
     first = says("one")
