@@ -36,6 +36,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\s\"'`=:(\[{,;|&<>)\]}]{1,300}")
+_DETOUR = re.compile(r"/(?:\.?/)+")
 _NAME = re.compile(r"[^\W\d]\w{0,80}")
 _LONGEST = 300
 # What is looked for or written is no place that is read.
@@ -62,6 +63,7 @@ class PrivateNames:
 
     def in_text(self, text: str) -> str:
         """The first private file or variable that a text names, or ''."""
+        text = straight(text)
         match = _NAMED.search(text)
         if match:
             return match[1] or match[2]
@@ -72,6 +74,11 @@ class PrivateNames:
             return ""
         words = dict.fromkeys(match[0] for match in word.finditer(text))
         return next((one for one in words if any(_fits(one, p) for p in patterns)), "")
+
+
+def straight(text: str) -> str:
+    """With each path in it as it is usually written: ``a//b/./c`` is ``a/b/c``."""
+    return _DETOUR.sub("/", text)
 
 
 def _fits(word: str, pattern: str) -> bool:

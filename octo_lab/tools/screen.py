@@ -9,7 +9,7 @@ from typing import Any
 
 from octo_lab.core.text import head_and_tail
 from octo_lab.security.envelope import Envelope
-from octo_lab.security.private_names import PrivateNames
+from octo_lab.security.private_names import PrivateNames, straight
 from octo_lab.security.prompt_guard import Assessment, assess
 from octo_lab.security.redact import redact
 from octo_lab.security.sanitize import sanitize
@@ -19,6 +19,10 @@ from octo_lab.security.taint import Taint
 _RAW = 2_000_000
 _FOUND_IN = re.compile(r"(?m)^([^\s:|][^\n:|]{0,200})[:|]\d+[:|]")
 _FOUND = Hint(r"(?m)^[^\s:|][^\n:|]{0,200}[:|]\d+[:|]")
+_COMPARED_IN = re.compile(
+    r"(?m)^[^\w\n+-]{0,8}(?:\x1b\[[\d;]*m)*(?:diff --\w+|\+\+\+|---) ([^\n]{1,400})"
+)
+_COMPARED = Hint(r"diff --\w|\+\+\+ |--- ")
 _SAVED = re.compile(
     r"(?:^|/)research/[^/\n]{1,80}/(?:\d{2,3}_[\w.-]{1,80}|_search_results)\.md$"
 )  # as deep_search names what it saves
@@ -108,7 +112,8 @@ def _saved(called: Called, text: str) -> str:
         return ""
     found = _paths_in(text) if "research/" in text else ()
     paths = (str(called.given.get("path", "")), *found)
-    return f"{called.tool}, saved from the web" if any(map(_SAVED.search, paths)) else ""
+    known = any(_SAVED.search(straight(path)) for path in paths)
+    return f"{called.tool}, saved from the web" if known else ""
 
 
 def _private(names: PrivateNames, called: Called, text: str, secret: bool) -> list[str]:
@@ -132,15 +137,18 @@ def named_private(names: PrivateNames, called: Called) -> str:
 
 
 def _found_in(names: PrivateNames, text: str) -> str:
-    """A private file that a search found something in."""
+    """A private file that a search found something in, or that a diff is about."""
     return next(filter(None, map(names.in_text, _paths_in(text))), "")
 
 
 def _paths_in(text: str) -> Iterable[str]:
-    """The files that a search found something in: ``path:12:`` at the start of a line."""
-    if not _FOUND.stands_in(plain(text)):
-        return ()
-    return dict.fromkeys(match[1] for match in _FOUND_IN.finditer(text))
+    """The files that a search found something in, ``path:12:`` at the start of a line, and those
+    that a diff is about.
+    """
+    data = plain(text)
+    hints = ((_FOUND, _FOUND_IN), (_COMPARED, _COMPARED_IN))
+    lines = (names.finditer(text) for hint, names in hints if hint.stands_in(data))
+    return dict.fromkeys(match[1] for found in lines for match in found)
 
 
 def sound_alarm(screen: Screen, called: Called, seen: Screened) -> None:

@@ -27,6 +27,8 @@ NAMES = PrivateNames(paths=("data/private", "*.xlsx"), variables=("patient_*",))
         "C:\\Users\\me\\.kube\\config",
         "data/private/a.csv",
         "./data/private",
+        "cat data//./private/a.csv",
+        "/etc/./shadow",
         "/work/x/data/private/b.csv",
         "q3.xlsx",
         "print(patient_names)",

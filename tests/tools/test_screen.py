@@ -188,6 +188,7 @@ async def test_own_and_workspace_texts_are_no_strangers(ctx: ToolContext) -> Non
         ('{"path": "research/ducks-1a2b3c/01_a.org.md"}', ORDERS, "t, saved from the web"),
         ('{"path": "/w/research/x/_search_results.md"}', ORDERS, "t, saved from the web"),
         ("{}", f"a.py:1:x\nresearch/x/12_a.org.md:7:{ORDERS}", "t, saved from the web"),
+        ('{"path": "research/.//ducks/01_a.org.md"}', ORDERS, "t, saved from the web"),
         ('{"path": "research/notes.md"}', ORDERS, ""),
         ('{"path": "research/x/notes.md"}', ORDERS, ""),
         ('{"path": "search/x/01_a.org.md"}', ORDERS, ""),
@@ -218,6 +219,16 @@ PRIVATE = [
     (tool("x", source="workspace"), '{"path": "a/.env"}', "t read '.env'"),
     (tool(f"key {KEY}", source="workspace"), "{}", "t gave something that looks like a key"),
     (tool("b/.env:3:X=1", source="workspace"), '{"pattern": "X"}', "t read '.env'"),
+    *(
+        (tool(f"commit 1\n\n{line}\n+X=1", source="workspace"), "{}", "t read '.env'")
+        for line in (
+            "diff --git a/b/.env b/b/.env",
+            "| \x1b[1mdiff --git a/.env b/.env\x1b[m",
+            "--- .env",
+            '+++ "w/\\303\\274/.env"',
+            "diff --cc b/.env",
+        )
+    ),
     (tool("x", source="workspace"), '{"path": "salaries.xlsx"}', "t read 'salaries.xlsx'"),
     (tool("x", source="workspace"), '{"name": "patient_a"}', "t read 'patient_a'"),
 ]
