@@ -28,7 +28,10 @@ _VENDORS = {
     r"AIz": r"a[A-Za-z0-9_-]{35}",
     r"(?:hf|gsk|xai|pplx|r8)[_-]": r"(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{20,}",
     r"eyJ": r"(?<![_-]eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-    r"[0-9]{8,10}:": r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
+    r"(?:bot)?[0-9]{8,10}:": r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
+    r"nvapi-": r"[A-Za-z0-9_-]{20,}",
+    r"pypi-": r"A[A-Za-z0-9_-]{40,}",
+    r"[rs]k_live_": r"[A-Za-z0-9]{16,}",
 }
 _BEGUN = "|".join(_VENDORS)
 _BEGINNING = re.compile(_BEGUN)

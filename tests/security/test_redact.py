@@ -35,6 +35,10 @@ LETTERS = "abcdefghij0123456789ABCDEFGHIJ0123456789"
         ("https://me:pa55@host/x", "https://me:***@host/x"),
         ("eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "eyJh***"),
         ("bot12 110201543:" + "A" * 35, "bot12 110201543:***"),
+        (f"https://x.org/bot110201543:{'A' * 35}/getMe", "https://x.org/bot110201543:***/getMe"),
+        (f"nvapi-{LETTERS}", "nvapi-***"),
+        (f"pypi-AgEI{LETTERS}", "pypi-***"),
+        (f"sk_live_{LETTERS}", "sk_live_***"),
     ],
 )
 def test_what_looks_like_a_key_is_masked(text: str, masked: str) -> None:
