@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
@@ -84,10 +84,13 @@ class Rest:
 
 async def _body(stream: AsyncIterator[bytes]) -> Json:
     body = bytearray()
-    async for chunk in stream:
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise UsageError("The body is too long", hint=f"at most {MAX_BODY} bytes")
+    try:
+        async for chunk in stream:
+            body += chunk
+            if len(body) > MAX_BODY:
+                raise UsageError("The body is too long", hint=f"at most {MAX_BODY} bytes")
+    except ClientDisconnect:
+        raise UsageError("The client went away before the body was whole") from None
     return read_object(bytes(body), what="The body", hint='send {"message": "your question"}')
 
 

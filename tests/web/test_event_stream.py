@@ -115,6 +115,20 @@ async def test_a_client_that_goes_away_ends_its_turn(tmp_path: Path) -> None:
     assert (turn.state, turn.text) == ("cancelled", "I begin")
 
 
+@pytest.mark.parametrize("path", ["/api/chat", "/api/chat/stream"])
+async def test_a_client_that_goes_away_before_its_question_is_whole_is_no_error(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving() as (_, endpoint), http(endpoint) as client:
+        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+        async with await anyio.connect_tcp(endpoint.host, endpoint.port) as leaving:
+            await leaving.send(f'{head}Content-Length: 99\r\n\r\n{{"mess'.encode())
+            assert (await client.get("/health")).status_code == 200
+        assert (await client.get("/health")).status_code == 200
+
+    assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
+
+
 async def test_a_silent_turn_sends_comments() -> None:
     async with serving() as (door, _):
         message = InboundMessage(
