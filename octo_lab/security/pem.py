@@ -15,7 +15,8 @@ _BREAK = (
 # What stands before a line: where a search found it; its number, the mark of a diff, a quote.
 _FOUND = r"(?:(?!-----)[A-Za-z0-9_./-]){1,200}?[:|-]\d{1,6}[:|-]"
 _MARGIN = rf"(?:{_FOUND}|(?:(?!-----)[ \t\d|:>+\-#\"',.]){{0,16}})"
-_ENDS = rf"(?={_EDGE}(?:{_BREAK}|-----|`|\Z))"
+# It ends with its line, with a string of JSON, or where the text does.
+_ENDS = rf"(?={_EDGE}(?:{_BREAK}|-----|`|\Z)|\"[,}}\]])"
 _HEADER = r"[A-Za-z][A-Za-z-]{1,30}: (?:(?!-----)[A-Za-z0-9,.: -]){1,120}"
 _TEXT = rf"(?:{_HEADER}|{_DIGIT}{{0,200}}+){_ENDS}"
 _FIRST = rf"{_DIGIT}{{4,20000}}+{_ENDS}"
