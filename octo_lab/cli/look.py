@@ -62,8 +62,14 @@ def show_sessions(
     for line in session_lines(reply.sessions, everywhere=everywhere):
         sys.stdout.write(line + "\n")
     if not reply.sessions:
-        sys.stdout.write("No sessions yet: octo chat, or octo run -s NAME\n")
+        sys.stdout.write(_no_sessions(query) + "\n")
     return Outcome()
+
+
+def _no_sessions(query: str) -> str:
+    if query:
+        return printable(f"No session has {query!r} in its title or text")
+    return "No sessions yet: octo chat, or octo run -s NAME"
 
 
 def session_lines(sessions: Sequence[SessionInfo], *, everywhere: bool) -> list[str]:

@@ -108,6 +108,7 @@ def test_sessions_are_those_that_were_named(octo: Octo, server: LlmServer) -> No
     assert [info["title"] for info in octo("sessions", "--json", "trip").json["sessions"]] == [
         "trip"
     ]
+    assert octo("sessions", "zzz").out == "No session has 'zzz' in its title or text\n"
     lines = octo("sessions").out.splitlines()
     ids = [info["session"].rpartition(":")[2] for info in listed]
     rows = [line.lstrip("* ").split() for line in lines]

@@ -83,6 +83,18 @@ async def test_the_next_question_tells_the_model_what_was_taken_back(chat: Chat)
     assert shown.prompt == "what now?"
 
 
+async def test_the_offline_model_answers_the_question_after_an_undo(chat: Chat) -> None:
+    channel = MemoryChannel("notebook")
+    async with open_app(setup_in(chat.folder, channel)):
+        made = await channel.turn(await channel.ask('write `new.txt` with content "x"'))
+        for line in ("/undo", "/redo", "/undo"):
+            await channel.message(await channel.ask(line))
+        shown = await channel.turn(await channel.ask("what time is it in Tokyo?"))
+
+    assert made.text.endswith("gives `Made 'new.txt': 1 line, 1 byte.`")
+    assert [block.name for block in shown.blocks if isinstance(block, ToolBlock)] == ["get_time"]
+
+
 async def test_turns_are_taken_back_one_by_one_or_several_at_once(chat: Chat) -> None:
     before = await chat.tree()
     turns = tuple((edits("a.txt", *pair),) for pair in (("two", "2"), ("one", "1"), ("2", "II")))

@@ -93,7 +93,8 @@ def _own(request: Request, result: Result) -> str:
         return phrase(request, "done", code=code)
     if "\n" in text or "`" in text or len(text) > 200:
         return f"{phrase(request, 'block', code=code)}\n\n{block(request, text)}"
-    return phrase(request, "value", code=code, value=f"`{text}`")
+    said = phrase(request, "value", code=code, value=f"`{text}`")
+    return said[:-1] if text.endswith(".") else said
 
 
 _WRITERS = {

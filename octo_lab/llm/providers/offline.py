@@ -25,6 +25,7 @@ NAME = "offline"
 MODEL = "helper"
 _OF_NOTEBOOKS = "lives in the Jupyter kernel"  # the system prompt says it nowhere else
 _PIECE = re.compile(r"\s*\S+\s*")
+_REMARKS = re.compile(r"\A(?:\[The person has [^\n]*\]\n+)+")  # told by the session, not asked
 _loading = anyio.Lock()
 _planners: list[Planner] = []
 
@@ -90,7 +91,8 @@ def _turns(messages: Sequence[Message]) -> list[tuple[str, tuple[Result, ...]]]:
     """What was asked in each turn, and the calls made for it with their results."""
     starts = [at for at, one in enumerate(messages) if one.role == "user"]
     parts = [messages[at:end] for at, end in pairwise([*starts, len(messages)])]
-    return [(part[0].content, _results(part)) for part in parts[-2:]] or [("", ())]
+    asked = [(_REMARKS.sub("", part[0].content), _results(part)) for part in parts[-2:]]
+    return asked or [("", ())]
 
 
 def _results(messages: Sequence[Message]) -> tuple[Result, ...]:
