@@ -38,6 +38,7 @@ Session = Annotated[
     typer.Option("--session", "-s", help="Go on in this session; it is made if new."),
 ]
 _PROMPT = "The prompt; - reads stdin. One that begins with a dash goes behind --."
+_TASK = "The task; - reads stdin. One that begins with a dash goes behind --."
 Tools = Annotated[
     list[str] | None,
     typer.Option(
@@ -113,7 +114,7 @@ def run(  # noqa: PLR0913 - one parameter for each option
 
 @app.command()
 def task(  # noqa: PLR0913 - one parameter for each option
-    words: Annotated[list[str] | None, typer.Argument(metavar="TASK...", help=_PROMPT)] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="TASK...", help=_TASK)] = None,
     kind: Annotated[
         Literal["plan", "code", "review", "test"],
         typer.Option(help="Make a plan, change code, review a diff, run a test command."),
@@ -216,7 +217,7 @@ def init(workspace: Workspace = None) -> None:
 
 @app.command()
 def trust(
-    folder: Annotated[Path | None, typer.Argument(help="Not this folder's workspace.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="Another folder than this one.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="List what you trust.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no more.")] = False,

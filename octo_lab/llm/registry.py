@@ -273,8 +273,9 @@ def _unknown(wanted: str, provider: str, entries: list[ProviderEntry]) -> UsageE
     models = [entry.default_model for entry in entries if entry.default_model]
     near = difflib.get_close_matches(wanted.lower(), [*names, *models], n=1)
     guess = f"did you mean {near[0]!r}? otherwise " if near else ""
-    hint = f"{guess}write it as provider/model; providers: {', '.join(names)}"
-    return UsageError(f"No provider is known for the model {wanted!r}", hint=hint)
+    own = ", ".join(entry.name for entry in entries)
+    hint = f"{guess}write it as provider/model; providers: {own}"
+    return UsageError(f"No provider or known model is called {wanted!r}", hint=hint)
 
 
 def _choice(

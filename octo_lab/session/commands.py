@@ -82,8 +82,7 @@ class Commands:
         )
 
     def help_text(self, channel: str) -> str:
-        rows = [(_usages(info), info.summary) for info in self.infos(channel)]
-        return "\n".join(f"- `{usage}`: {summary}" for usage, summary in rows)
+        return "\n".join(f"- {_usages(one)}: {one.summary}" for one in self.infos(channel))
 
     def _unknown(self, line: str, channel: str) -> Told:
         known = [info.name for info in self.infos(channel)]
@@ -109,4 +108,4 @@ def _word(line: str) -> str:
 
 
 def _usages(info: CommandInfo) -> str:
-    return ", ".join([info.usage, *(f"/{alias}" for alias in info.aliases)])
+    return " or ".join(f"`{way}`" for way in (info.usage, *(f"/{one}" for one in info.aliases)))

@@ -39,7 +39,7 @@ class DialogCommands:
             Command(
                 name="sessions",
                 usage="[all] [WORDS]",
-                summary="list the sessions, with `all` their earlier versions, too",
+                summary="list the sessions; all: their earlier versions, too",
                 run=self.sessions,
             ),
             Command(
@@ -98,7 +98,8 @@ class DialogCommands:
         if not call.args:
             chosen = await self.models.choose(session.model if session else None)
             known = ", ".join(f"`{name}`" for name in self.models.names())
-            return Told(text="\n".join(filter(None, [f"`{chosen.name}`", chosen.note, known])))
+            parts = (f"`{chosen.name}` answers.", chosen.note, f"There are: {known}.")
+            return Told(text="\n\n".join(filter(None, parts)))
         choices = ModelChoices(dialogs=self.dialogs, workers=self.workers, models=self.models)
         chosen = await choices.chosen(call.args)
         session = session or await self.dialogs.new(call.address)

@@ -48,7 +48,9 @@ async def test_an_unknown_command_is_one_line_with_the_next_step() -> None:
 async def test_help_is_made_of_the_commands_of_the_channel() -> None:
     told = await Commands([NEW, OWNER]).run("/help", HERE, "me")
 
-    assert told == Told(text="- `/new [title], /n`: open a dialog\n- `/help, /?`: show this list")
+    assert told == Told(
+        text="- `/new [title]` or `/n`: open a dialog\n- `/help` or `/?`: show this list"
+    )
 
 
 @pytest.mark.anyio

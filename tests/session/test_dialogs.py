@@ -246,7 +246,7 @@ async def test_the_model_of_a_dialog_can_be_chosen(tmp_path: Path) -> None:
         keyless = await channel.control(RunCommand(line="/model openai/gpt-4o"))
 
     assert isinstance(shown, Told)
-    assert shown.text.startswith("`offline/")
+    assert shown.text.startswith("`offline/helper` answers.\n\nNo model is configured")
     assert chosen == Told(text="This session now uses `ollama/other`.")
     assert isinstance(status, Status)
     assert (status.provider, status.model) == ("ollama", "other")
