@@ -41,7 +41,8 @@ def _write(path: Path, text: str) -> bool:
         return False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:  # a link of a repository leads nowhere
+            file.write(text)
     except OSError as exc:
         raise ConfigError(
             f"Cannot write {str(path)!r}: {exc.strerror}", hint="choose another folder with -C"

@@ -70,6 +70,17 @@ def octo_named(octo: Octo, env: dict[str, str]) -> str:
     ).stdout
 
 
+def test_init_writes_nothing_where_a_link_of_a_clone_leads(octo: Octo) -> None:
+    (octo.workspace / ".octo").mkdir()
+    outside = octo.folder / "ignore"
+    (octo.workspace / ".octo" / ".gitignore").symlink_to(outside)
+
+    done = octo("init")
+
+    assert "File exists" in done.err
+    assert not outside.exists()
+
+
 def test_init_makes_a_workspace_once(octo: Octo) -> None:
     first = octo("init")
     place = octo.workspace / ".octo"
