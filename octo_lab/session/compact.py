@@ -26,6 +26,7 @@ from octo_lab.storage.summaries import keep_summary
 from octo_lab.storage.turns import TurnRecord
 
 _DRAWS_ON = "a summary that draws on "
+_LONGEST_WORD = 16  # characters for each word a model may write; some obey no limit
 RULES = "rules"  # what is named as the model of a summary that no model wrote
 _ASK = """\
 You keep the record of a conversation between a person and an agent. Write what must be known to \
@@ -127,7 +128,8 @@ async def _by_model(
     if not text.strip():
         return replace(instead, problem="the model said nothing", usage=usage)
     name = f"{call.provider.name}/{call.provider.model}"
-    return SummedUp(text=clean(text.strip()), model=name, usage=usage)
+    kept = head_and_tail(clean(text.strip()), policy.words * _LONGEST_WORD)
+    return SummedUp(text=kept, model=name, usage=usage)
 
 
 async def keep(database: Database, session_id: str, earlier: Earlier, made: SummedUp) -> bool:

@@ -144,6 +144,22 @@ async def test_a_model_that_fails_is_replaced_by_rules(tmp_path: Path, server: L
     assert "> User: one\n> Assistant: a" in sent(server)[0]
 
 
+async def test_a_model_that_knows_no_end_makes_no_endless_summary(
+    tmp_path: Path, server: LlmServer
+) -> None:
+    channel = MemoryChannel()
+    server.script(*[says("x")] * 2, says(*map(str, range(100_000)), delay=None), says("y"))
+    async with open_app(small(tmp_path, channel, server)):
+        for text in ("one", "two"):
+            await channel.turn(await channel.ask(text))
+        await command(channel, "/compact")
+        await channel.turn(await channel.ask("three"))
+    summary, asked = sent(server)[0], sent(server)[-1]
+    assert "characters omitted" in summary
+    assert len(summary) < 9_000
+    assert asked.endswith("three")
+
+
 async def test_nothing_to_sum_up_is_said(tmp_path: Path, server: LlmServer) -> None:
     channel = MemoryChannel()
     async with open_app(small(tmp_path, channel, server)):
