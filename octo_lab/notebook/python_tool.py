@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 from IPython.core.interactiveshell import InteractiveShell
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,8 +16,10 @@ from octo_lab.notebook.bridge import Bridge
 from octo_lab.notebook.capture import Capture, flush_figures
 from octo_lab.notebook.private_variables import SCOPE, PrivateVariables
 from octo_lab.notebook.run_code import run_program
+from octo_lab.tools.exec_env import Lookout
 from octo_lab.tools.model_tool import model_tool
 from octo_lab.tools.sandbox.lines import NewestLines
+from octo_lab.tools.sandbox.opened import looking_out
 from octo_lab.tools.tool import Tool, ToolContext, ToolResult
 from octo_lab.tools.verdict import Verdict
 
@@ -56,7 +60,10 @@ def python_tool(
         capture = Capture(shell)
         await bridge().call(flush_figures)  # the person's own belong to their cell
         run = partial(run_program, shell, args.code, capture)
-        await _reporting(bridge().call(run, capture.around), capture.stdout.lines, ctx.report)
+        with ExitStack() as after:
+            watch = looking_out(_lookout(ctx), ctx.workspace)
+            await anyio.to_thread.run_sync(after.enter_context, watch)
+            await _reporting(bridge().call(run, capture.around), capture.stdout.lines, ctx.report)
         return ToolResult(text=capture.text or "Done; no output.", media=tuple(capture.media))
 
     def judge(args: PythonArgs, workspace: Path) -> Verdict | None:
@@ -79,6 +86,12 @@ def python_tool(
         judge=judge,
         scopes=scopes,
         timeout=timeout,
+    )
+
+
+def _lookout(ctx: ToolContext) -> Lookout:
+    return Lookout(
+        names=ctx.screen.private, opened=lambda name: ctx.taint.mark(f"python read {name!r}")
     )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -428,6 +429,20 @@ def test_what_looks_like_a_key_reaches_nobody(octo: Kernel, model: LlmServer) ->
     assert "Ab1Ab1" not in said
     assert "***" in said
     assert "Ab1Ab1" not in str([o["content"] for o in ran.outputs])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what is opened")
+def test_a_private_file_that_code_opens_is_seen_whatever_it_is_called(
+    model: LlmServer, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("SERVICE=correct-horse\n")
+    code = "print(open(chr(46) + 'env').read()[::-1])"
+    fetch = calls(call("web_fetch", url="http://192.0.2.1/"))
+    with kernel(tmp_path, with_model(model)) as octo:
+        model.script(calls(call("python", code=code)), fetch, says("done"))
+        octo.run("%octo -t python -t web_fetch go", stdin=False)
+
+    assert "after private data was read: python read '.env'" in tool_message(model)
 
 
 def test_code_that_ran_is_named_as_a_change_that_cannot_be_undone(

@@ -30,7 +30,7 @@ from octo_lab.tools.sandbox.endings import MARK
 from octo_lab.tools.sandbox.landlock import landlock_argv
 from octo_lab.tools.sandbox.launch import launch_argv
 from octo_lab.tools.sandbox.macos import macos_argv
-from octo_lab.tools.sandbox.opened import Openings, PrivateFiles, looking_out
+from octo_lab.tools.sandbox.opened import looking_out
 from octo_lab.tools.sandbox.own_folder import is_place_holder, keep_out
 from octo_lab.tools.sandbox.policy import Job, SandboxPolicy
 from octo_lab.tools.sandbox.process import Start, run_process
@@ -72,7 +72,6 @@ class LocalExec:
         self.home = home
         self._files = Enclosure(root=home.workspace, private=(OWN, *home.private))
         self._known = Known()
-        self._private: PrivateFiles | None = None
         self._choice: Choice | None = None
         self._choosing = anyio.Lock()
         self._slots = anyio.CapacityLimiter(AT_ONCE)
@@ -141,21 +140,13 @@ class LocalExec:
         before = self._steering(workspace)
         with ExitStack() as after, keep_out(workspace, walled=choice.kind in _WALLS) as notes:
             sight = self._sight(before)
-            openings = self._openings(execution, workspace, after)
+            openings = after.enter_context(looking_out(execution.lookout, workspace))
             start = self._start(choice, execution, sight, after)
             ran = run_process(replace(start, openings=openings), stop)
         if choice.kind != "none" and not execution.steers:
             walled = sight.fixed if choice.kind in _WALLS else ()
             notes.extend(self._made(replace(before, walled=walled), workspace, execution))
         return replace(ran, notes=(*ran.notes, *notes))
-
-    def _openings(self, execution: Execution, workspace: Path, after: ExitStack) -> Openings | None:
-        lookout, files = execution.lookout, self._private
-        if lookout is None:
-            return None
-        if files is None or files.names != lookout.names:
-            files = self._private = PrivateFiles(lookout.names)
-        return after.enter_context(looking_out(lookout, files, workspace))
 
     def _made(self, before: Steering, workspace: Path, execution: Execution) -> list[str]:
         """Told in the output of a program that goes on running: whoever ends it hears no more."""

@@ -11,7 +11,8 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 
 from octo_lab.security.private_names import PrivateNames
@@ -38,6 +39,12 @@ class PrivateFiles:
                 relative = str((folder / name).relative_to(workspace))
                 if self.names.in_text(relative):
                     yield relative, folder / name
+
+
+@lru_cache(maxsize=4)
+def private_files(names: PrivateNames) -> PrivateFiles:
+    """The same for the same names, so that it knows the folders the next time."""
+    return PrivateFiles(names)
 
 
 def _likely(names: PrivateNames, found: Iterable[str]) -> frozenset[str]:
@@ -89,12 +96,11 @@ _LIBC = ctypes.CDLL(None)
 
 
 @contextmanager
-def looking_out(
-    lookout: Lookout, files: PrivateFiles, workspace: Path
-) -> Iterator[Openings | None]:
-    """None where nothing is to be seen, or can be."""
-    found = [file for _, file in zip(range(_MOST), files.find(workspace), strict=False)]
-    if not found or not hasattr(_LIBC, "inotify_init1"):
+def looking_out(lookout: Lookout | None, workspace: Path) -> Iterator[Openings | None]:
+    """Reads folders at its start; gives None where nothing is to be seen, or can be."""
+    files = private_files(lookout.names).find(workspace) if lookout else ()
+    found = list(islice(files, _MOST))
+    if lookout is None or not found or not hasattr(_LIBC, "inotify_init1"):
         yield None
         return
     descriptor = _LIBC.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
