@@ -51,7 +51,7 @@ clean: ## remove everything that was built
 	@.ci/setup
 
 $(UI)/node_modules/.ready: $(UI)/package-lock.json | .venv/.ready
-	@cd $(UI) && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.ready
+	@echo "Installing what builds the front end ..."; cd $(UI) && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.ready
 
 octo_lab/notebook/static/.built: $(UI)/node_modules/.ready $(UI_SOURCES)
 	@cd $(UI) && npm run --silent build && touch $(CURDIR)/$@

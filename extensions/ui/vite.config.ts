@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 // One build per view: `--mode turn` and `--mode chat`, each a single self-contained ES module.
 export default defineConfig(({ mode }) => ({
-  plugins: [svelte({ compilerOptions: { css: "external" } })],
+  plugins: [svelte({ configFile: false, compilerOptions: { css: "external" } })],
   define: { "process.env.NODE_ENV": '"production"' },
   build: {
     outDir: "../../octo_lab/notebook/static",
@@ -15,6 +15,7 @@ export default defineConfig(({ mode }) => ({
     rolldownOptions: {
       input: `src/${mode}/index.ts`,
       preserveEntrySignatures: "strict",
+      checks: { pluginTimings: false },
       output: {
         format: "es",
         entryFileNames: `${mode}.js`,
