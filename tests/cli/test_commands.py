@@ -71,7 +71,7 @@ def octo_named(octo: Octo, env: dict[str, str]) -> str:
 
 
 def test_init_writes_nothing_where_a_link_of_a_clone_leads(octo: Octo) -> None:
-    (octo.workspace / ".octo").mkdir()
+    (octo.workspace / ".octo").mkdir(parents=True)
     outside = octo.folder / "ignore"
     (octo.workspace / ".octo" / ".gitignore").symlink_to(outside)
 
