@@ -1,4 +1,4 @@
-"""Sees which private files of a workspace programs open, whatever they call them by.
+"""Sees which private files of a workspace programs open, or give another name.
 
 Linux tells of it (inotify); elsewhere, and deeper than two folders, nothing is seen.
 """
@@ -19,7 +19,8 @@ from octo_lab.security.private_names import PrivateNames
 from octo_lab.tools.exec_env import Lookout
 from octo_lab.tools.sandbox.folders import Folders
 
-_OPEN, _FOLDER = 0x20, 0x4000_0000
+_OPEN, _MOVED, _LINKED, _FOLDER = 0x20, 0x840, 0x4, 0x4000_0000
+_WATCHED = _OPEN | _MOVED | _LINKED
 _EVENT = struct.Struct("iIII")
 _PIECE = 65_536
 _MOST = 200
@@ -69,7 +70,7 @@ class Openings:
         self._files: dict[int, str] = {}
 
     def watch(self, name: str, path: Path) -> None:
-        number = _LIBC.inotify_add_watch(self.descriptor, os.fsencode(path), _OPEN)
+        number = _LIBC.inotify_add_watch(self.descriptor, os.fsencode(path), _WATCHED)
         if number >= 0:
             self._files[number] = name
 
@@ -88,7 +89,7 @@ class Openings:
         while at < len(data):
             number, mask, _, size = _EVENT.unpack_from(data, at)
             at += _EVENT.size + size
-            if mask & _OPEN and not mask & _FOLDER:
+            if mask & _MOVED or (mask & _WATCHED and not mask & _FOLDER):
                 yield number
 
 
