@@ -110,5 +110,5 @@ def stored(octo: Octo) -> list[tuple[str, str, str, str]]:
 def served(octo: Octo) -> dict[str, str]:
     """What the session workers' log says: the turn, and the channel it was answered for."""
     log = (octo.data / "octo_lab.log").read_text(encoding="utf-8")
-    found = re.findall(r"octo_lab\.session\.worker: turn (\S+): TurnController answers (\w+)", log)
+    found = re.findall(r"octo_lab\.session\.working: turn (\S+) answers a message of (\w+)", log)
     return dict(found)

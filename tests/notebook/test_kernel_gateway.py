@@ -40,7 +40,7 @@ def test_the_kernel_answers_other_processes(model: LlmServer, tmp_path: Path) ->
         assert f"http://{endpoint.authority}" in told
         assert "1 turns" in told
         assert f":{endpoint.port}" in running.run("%octo").value
-        assert "answers web" in running.run("%octo_gateway logs").printed
+        assert "answers a message of web" in running.run("%octo_gateway logs").printed
         assert "echo: still here" in running.run("%octo still here").value
 
         assert running.run("%octo_gateway stop").printed == "The gateway has stopped.\n"
