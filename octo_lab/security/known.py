@@ -18,6 +18,8 @@ _STAND_INS = frozenset(
 _TOLD = 4  # characters by which a secret is told from other text
 _LOOKED_FOR = 32  # characters of one that are looked for first
 _NOTHING = r"[^\s\S]"
+_CUT = re.compile(r"\n\[…|…|\.{3}")  # what stands where a text was cut
+_CUTTING = re.compile(r"(?:\.{1,2}|\n\[?)\Z")
 
 
 class Known:
@@ -29,7 +31,7 @@ class Known:
         longest_first = sorted(forms, key=len, reverse=True)
         self._sorted = sorted(forms)
         self._whole = re.compile("|".join(map(re.escape, longest_first))) if forms else None
-        self._hint = Hint("|".join({re.escape(_begun(form)) for form in forms} or {_NOTHING}))
+        self._hint = _hint(forms)
         self._first = re.compile(_any_of(form[0] for form in forms))
         self.longest = len(longest_first[0]) if forms else 0
         self.trigger = "|".join(_begins(first, forms) for first in {form[0] for form in forms})
@@ -46,9 +48,9 @@ class Known:
         """The parts of ``text`` to hide from ``at`` on, and, unless it is ``final``, where one
         begins that more text may complete; else -1.
         """
-        ranges: list[tuple[int, int]] = []
+        ranges = self._cut_off(text, at)
         while self._whole is not None:
-            begun = -1 if final else self._begun(text, at)
+            begun = -1 if final else self._open(text, at)
             match = self._whole.search(text, at)
             if match is None or 0 <= begun <= match.start():
                 return ranges, begun
@@ -56,10 +58,22 @@ class Known:
             at = match.end()
         return ranges, -1
 
-    def _begun(self, text: str, at: int) -> int:
-        """Where the end of the text is the beginning of a secret."""
-        for first in self._first.finditer(text, max(at, len(text) - self.longest + 1)):
-            if self._goes_on(text[first.start() :]):
+    def _cut_off(self, text: str, at: int) -> list[tuple[int, int]]:
+        """The beginnings of secrets that whoever made the text cut short."""
+        ends = [cut.start() for cut in _CUT.finditer(text, at)]
+        begun = ((self._begun(text, at, end), end) for end in ends)
+        return [(start, end) for start, end in begun if 0 <= start <= end - _TOLD]
+
+    def _open(self, text: str, at: int) -> int:
+        """Where the end of the text is the beginning of a secret, or of one that is cut."""
+        begun = self._begun(text, at, len(text))
+        cutting = _CUTTING.search(text, max(at, len(text) - 2)) if begun < 0 else None
+        return self._begun(text, at, cutting.start()) if cutting else begun
+
+    def _begun(self, text: str, at: int, end: int) -> int:
+        """Where what ends there is the beginning of a secret."""
+        for first in self._first.finditer(text, max(at, end - self.longest + 1), end):
+            if self._goes_on(text[first.start() : end]):
                 return first.start()
         return -1
 
@@ -68,6 +82,13 @@ class Known:
         if place < len(self._sorted) and self._sorted[place] == tail:
             place += 1
         return place < len(self._sorted) and self._sorted[place].startswith(tail)
+
+
+def _hint(forms: Iterable[str]) -> Hint:
+    """Finds the beginnings of secrets, of those that are cut by a few characters."""
+    whole = {re.escape(_begun(form)) for form in forms} or {_NOTHING}
+    cut = {re.escape(_begun(form[:_TOLD])) for form in forms} or {_NOTHING}
+    return Hint(rf"{'|'.join(whole)}|(?:{'|'.join(cut)}).*(?:\?|\.{{3}}|\n\[)")
 
 
 def _begun(form: str) -> str:

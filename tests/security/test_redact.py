@@ -107,6 +107,31 @@ def test_a_line_of_a_known_secret_of_several_is_masked_and_what_frames_it_stays(
     assert mask("a short text") == "a short text"
 
 
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("['***', 'hunter2/wi…", "['***', '***…"),
+        ("0  hunter2/with a sp...", "0  ***..."),
+        ("hunt... and hunter… or hun…", "***... and ***… or hun…"),
+        ("?x=hunter2%2Fwi…", "?x=***…"),
+        (
+            "it is hunter2/\n[… 12 characters omitted …]\n",
+            "it is ***\n[… 12 characters omitted …]\n",
+        ),
+        ("hunter2 … and hunter2. Then", "hunter2 … and hunter2. Then"),
+    ],
+)
+def test_a_known_secret_that_is_cut_short_is_masked_as_far_as_it_goes(
+    text: str, masked: str
+) -> None:
+    mask = Redactor(["hunter2/with a space"])
+    assert mask(text) == masked
+    for size in (1, 2, 3, 7):
+        stream = mask.in_pieces()
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert "".join(map(stream.feed, pieces)) + stream.end() == masked
+
+
 def test_the_longest_of_overlapping_secrets_goes_whole() -> None:
     assert Redactor(["abcdef", "abcdefgh"])("abcdefgh") == "***"
 

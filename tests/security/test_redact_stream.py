@@ -65,6 +65,9 @@ PIECES = st.sampled_from(
         "settings.value",
         "é",
         "\ud83d",
+        "…",
+        "...",
+        "..",
     ]
 )
 TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=14).map("".join)
