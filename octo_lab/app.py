@@ -219,7 +219,7 @@ def _secrets(setup: Setup) -> Secrets:
 
 @asynccontextmanager
 async def _model_http(setup: Setup) -> AsyncGenerator[ModelHttp]:
-    http = ModelHttp(proxies=Proxies(setup.environ))
+    http = ModelHttp(proxies=Proxies(setup.environ), secrets=_secrets(setup))
     try:
         yield http
     finally:

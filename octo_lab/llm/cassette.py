@@ -11,7 +11,7 @@ import ipaddress
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +23,7 @@ from octo_lab.core.errors import CassetteMismatch, ConfigError
 from octo_lab.llm.asked import KEYS, Dialect, comparable, dialect_of, digest, place_of
 from octo_lab.llm.cassette_scrub import scrub
 from octo_lab.llm.secret import Secret
-from octo_lab.security.redact import Redactor
+from octo_lab.security.redact import Redactor, redactor
 
 FORMAT = 2  # 1 knew one dialect only, and no cuts
 KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms")
@@ -84,10 +84,13 @@ class TapeUse:
 
 
 class Recorder:
-    """Keeps exchanges in one file, written anew after each; the first names the header."""
+    """Keeps exchanges in one file, written anew after each; the first names the header. The
+    person's ``secrets``, looked up whenever it is written, are kept no more than a key is.
+    """
 
-    def __init__(self, path: Path, *, tool: str) -> None:
+    def __init__(self, path: Path, *, tool: str, secrets: Iterable[str] = ()) -> None:
         self.path = path
+        self._others = secrets
         self._tool = tool
         self._header: CassetteHeader | None = None
         self._exchanges: list[Exchange] = []
@@ -101,13 +104,13 @@ class Recorder:
         return TapeUse(mode="record", path=self.path, requests=count, held=count)
 
     @classmethod
-    def create(cls, path: Path) -> Recorder:
+    def create(cls, path: Path, secrets: Iterable[str] = ()) -> Recorder:
         """A recorder for a new file or an older cassette; raises ConfigError for any other."""
         if path.exists():
             read_cassette(path)
         if not path.parent.is_dir():
             raise ConfigError(f"No folder {str(path.parent)!r}", hint="make it, then record again")
-        return cls(path, tool=f"octo_lab {version('octo_lab')}")
+        return cls(path, tool=f"octo_lab {version('octo_lab')}", secrets=secrets)
 
     def number(self) -> int:
         """The place of the request that is about to be sent."""
@@ -165,7 +168,7 @@ class Recorder:
             coded = base64.b64encode(key.encode()).decode().rstrip("=")
             for form in (key, quote(key, safe=""), json.dumps(key)[1:-1], coded):
                 text = text.replace(form, "[key]")
-        return KEYS.sub("[key]", text)
+        return redactor(tuple(self._others), shapes=False)(KEYS.sub("[key]", text))
 
     def _document(self) -> Json:
         header = self._header
@@ -179,6 +182,7 @@ class Recorder:
         equal file, and no key hides in a seam.
         """
         body = b"".join(exchange.parts).decode("utf-8", "surrogateescape")
+        keys = (secret.reveal() for secret in self._secrets)
         events = [part for part in _EVENT_END.split(self._scrubbed(body)) if part]
         data: Json = {
             "path": exchange.path,
@@ -186,7 +190,7 @@ class Recorder:
             "asked": exchange.asked,
             "status": exchange.status,
             "headers": exchange.headers,
-            "parts": scrub(events, Redactor(secret.reveal() for secret in self._secrets)),
+            "parts": scrub(events, Redactor((*keys, *self._others))),
         }
         return {**data, "cut": True} if exchange.cut else data
 

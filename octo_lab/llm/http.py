@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -94,16 +94,21 @@ C = TypeVar("C", bound=Companion)
 
 
 class ModelHttp:
-    """All HTTP to models, in one event loop; live, recorded to a cassette, or replayed.
+    """All HTTP to models, in one event loop; live, recorded to a cassette without ``secrets``, or
+    replayed.
 
     Whoever makes it closes it: ``async with ModelHttp() as http``.
     """
 
     def __init__(
-        self, timeouts: HttpTimeouts = HttpTimeouts(), *, proxies: Proxies = Proxies()
+        self,
+        timeouts: HttpTimeouts = HttpTimeouts(),
+        *,
+        proxies: Proxies = Proxies(),
+        secrets: Iterable[str] = (),
     ) -> None:
         self._timeouts = timeouts
-        self._proxies = proxies
+        self._proxies, self._secrets = proxies, secrets
         self._tls: ssl.SSLContext | None = None
         self._pools: list[_Pool] = []
         self._tape: Recorder | Player | None = None
@@ -133,7 +138,7 @@ class ModelHttp:
 
     async def record(self, path: Path) -> None:
         """From now on keep all traffic in ``path``, a new cassette; raises ConfigError."""
-        self._tape = await anyio.to_thread.run_sync(Recorder.create, path)
+        self._tape = await anyio.to_thread.run_sync(Recorder.create, path, self._secrets)
 
     async def replay(self, path: Path) -> CassetteHeader:
         """From now on answer from ``path``, without network; raises ConfigError."""

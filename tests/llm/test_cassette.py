@@ -14,6 +14,7 @@ import pytest
 
 from octo_lab.core.errors import (
     AuthRejected,
+    BadRequest,
     CassetteMismatch,
     ConfigError,
     ProviderError,
@@ -289,6 +290,20 @@ async def test_a_key_that_is_spelled_over_two_events_is_in_no_cassette(
     assert not [half for half in (key[:9], key[9:]) if half in text_of(path)]
     told = (await replayed(path, ask("my key?")))[0]
     assert "".join(each.text for each in told if isinstance(each, TextDelta)) == "your key is ***."
+
+
+async def test_a_secret_of_the_person_that_a_server_says_is_in_no_cassette(
+    server: LlmServer, path: Path
+) -> None:
+    secret = 'my/own"secret+77'
+    server.script(says(f"it is {secret[:5]}", secret[5:], "."), says(secret), fails(400, secret))
+    async with ModelHttp(secrets=[secret]) as http:
+        await http.record(path)
+        for text in ("one", "two"):
+            await events(live(server, http), ask(text))
+        with pytest.raises(BadRequest):
+            await events(live(server, http), ask("three"))
+    assert not [part for part in (secret[:5], secret[5:9], "secret+77") if part in text_of(path)]
 
 
 async def test_another_question_is_a_mismatch_that_shows_the_difference(
