@@ -24,7 +24,7 @@ from octo_lab.tools.policy import OWNED
 
 FORCE = "force"
 _NAMED = 20
-_ELSEWHERE = "/sessions lists the other sessions, /switch NAME goes to one"
+_ELSEWHERE = "`/sessions` lists the other sessions, `/switch NAME` goes to one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

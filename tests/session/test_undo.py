@@ -15,7 +15,7 @@ from tests.session.undoing import RUNS, Chat, edits, patches, turn, writes
 
 pytestmark = pytest.mark.anyio
 
-ELSEWHERE = "/sessions lists the other sessions, /switch NAME goes to one"
+ELSEWHERE = "`/sessions` lists the other sessions, `/switch NAME` goes to one"
 
 
 @pytest.fixture
