@@ -32,8 +32,9 @@ class AskOptions:
     ``session`` names a dialog by title, alias or id (made when a notebook names a new one).
     ``tools`` are name patterns to allow (``None``: all, empty: none). ``slot`` names the place
     the message came from (a cell's id): asking again from the same slot replaces that turn
-    and what followed it, unless ``append``. ``timeout`` is in seconds, ``iterations`` a number of
-    model calls; the settings' limits hold all the same. ``headless``: nobody can answer a question,
+    and what followed it, unless ``append``. ``stop`` are texts before which an answer ends, where
+    the model's server knows that. ``timeout`` is in seconds, ``iterations`` a number of model
+    calls; the settings' limits hold all the same. ``headless``: nobody can answer a question,
     so approvals go by policy.
     """
 
@@ -42,6 +43,7 @@ class AskOptions:
     tools: tuple[str, ...] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
     timeout: float | None = None
     iterations: int | None = None
     slot: str = ""

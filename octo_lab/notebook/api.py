@@ -50,7 +50,7 @@ def ask(prompt: str, **options: Any) -> Turn:
     """Ask and wait for the answer, which appears in the running cell.
 
     ``options`` are those of ``%%octo``: model, session, tools, no_tools, attach, context, schema,
-    temperature, max_tokens, timeout, append, quiet, bg. The prompt is sent as it stands.
+    temperature, max_tokens, stop_at, timeout, append, quiet, bg. The prompt is sent as it stands.
     A slash command (``/help``) is run and shown; its answer is the turn's text.
     Raises OctoError; a turn that failed says so in ``turn.error``.
     """
@@ -73,7 +73,7 @@ def _parsed(prompt: str, options: dict[str, Any]) -> Parsed:
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_OPTIONS)}"
             raise UsageError(f"ask() has no option {name!r}", hint=hint)
     given = {name: value for name, value in options.items() if value not in (None, False)}
-    for name in ("tools", "attach"):
+    for name in ("tools", "attach", "stop_at"):
         if isinstance(given.get(name), str):
             given[name] = [given[name]]
         elif isinstance(given.get(name), Sequence):

@@ -70,6 +70,7 @@ def ask_options(shell: InteractiveShell, given: Given, place: Place, slot: str) 
         tools=() if given.get("no_tools") else between_commas(tools) if tools is not None else None,
         temperature=given.get("temperature"),
         max_tokens=given.get("max_tokens"),
+        stop=tuple(given.get("stop_at", ())),
         timeout=given.get("timeout"),
         slot=slot,
         append=bool(given.get("append")),

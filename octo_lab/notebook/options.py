@@ -96,6 +96,7 @@ OPTIONS = (
     ),
     Option(names=("--temperature",), value="X", help="0 is sober", read=number(float, 0)),
     Option(names=("--max-tokens",), value="N", help="limit the answer", read=number(int, 1)),
+    Option(names=("--stop-at",), value="TEXT", help="end the answer before this text", many=True),
     Option(
         names=("--timeout",),
         value="SECONDS",

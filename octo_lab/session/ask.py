@@ -139,5 +139,6 @@ def turn_input(
         user=user_message(message),
         temperature=options.temperature,
         max_tokens=options.max_tokens,
+        stop=options.stop,
         response_schema=options.response_schema,
     )

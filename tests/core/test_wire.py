@@ -69,8 +69,8 @@ def test_a_bad_control_is_refused_with_its_reason(
 
 
 def test_options_of_an_ask_are_read_and_checked() -> None:
-    assert decode_options({"tools": ["grep"], "timeout": 3}) == AskOptions(
-        tools=("grep",), timeout=3.0
+    assert decode_options({"tools": ["grep"], "timeout": 3, "stop": ["END"]}) == AskOptions(
+        tools=("grep",), timeout=3.0, stop=("END",)
     )
     with pytest.raises(UsageError, match="'ask': temperature"):
         decode_options({"temperature": "warm"})

@@ -114,6 +114,17 @@ def test_a_turn_shown_in_a_later_cell_shows_itself(octo: Kernel) -> None:
     assert answers(octo.run("ol.ask('hidden', quiet=True)"), "echo: hidden") == 1
 
 
+def test_what_an_answer_is_to_be_like_reaches_the_model(octo: Kernel, model: LlmServer) -> None:
+    octo.run("import octo_lab as ol\nol.ask('x', temperature=0.5, max_tokens=9, stop_at='END')")
+    by_name = model.requests[-1].body
+    octo.run("%octo --temperature 0.5 --max-tokens 9 --stop-at END --stop-at '##' x")
+    by_option = model.requests[-1].body
+
+    wanted = {"temperature": 0.5, "max_tokens": 9}
+    assert wanted | {"stop": ["END"]} == {key: by_name[key] for key in (*wanted, "stop")}
+    assert wanted | {"stop": ["END", "##"]} == {key: by_option[key] for key in (*wanted, "stop")}
+
+
 def test_cells_are_attached_as_they_were_typed(octo: Kernel, model: LlmServer) -> None:
     octo.run("%octo why? because")
     number = octo.run("len(In) - 1").value

@@ -17,6 +17,7 @@ from octo_lab.notebook.options import OPTIONS, Parsed, options_help, parse_optio
         ("-t a* -t 'b c' text", {"tools": ["a*", "b c"]}, "text"),
         ("--schema '{\"t\": 0.2}' x", {"schema": '{"t": 0.2}'}, "x"),
         ("--timeout 2.5 --max-tokens 10 x", {"timeout": 2.5, "max_tokens": 10}, "x"),
+        ("--stop-at END --stop-at 'a b' x", {"stop_at": ["END", "a b"]}, "x"),
         ("-- -m text", {}, "-m text"),
         ("--quiet --  two spaces", {"quiet": True}, " two spaces"),
         ("--", {}, ""),

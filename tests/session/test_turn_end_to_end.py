@@ -134,6 +134,18 @@ async def test_the_next_turn_knows_the_last_one(tmp_path: Path, server: LlmServe
     assert told == [("user", "I am Ann"), ("assistant", "Hello Ann."), ("user", "Who am I?")]
 
 
+async def test_an_answer_ends_before_the_texts_that_were_named(
+    tmp_path: Path, server: LlmServer
+) -> None:
+    channel = MemoryChannel()
+    server.script(says("one"), says("two"))
+    async with open_app(setup_in(tmp_path, channel, base_url=server.base_url)):
+        await channel.turn(await channel.ask("count", AskOptions(stop=("END", "##"))))
+        await channel.turn(await channel.ask("go on"))
+
+    assert [asked.body.get("stop") for asked in server.requests] == [["END", "##"], None]
+
+
 async def test_what_was_attached_reaches_the_model(tmp_path: Path, server: LlmServer) -> None:
     channel = MemoryChannel()
     server.script(says("ok"))
