@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Literal
@@ -48,7 +48,7 @@ def show_doctor(*, as_json: bool, workspace: Path | None) -> Outcome:
     if as_json:
         sys.stdout.write(json.dumps([asdict(finding) for finding in findings]) + "\n")
     else:
-        for finding in findings:
+        for finding in _told_once(findings):
             sys.stdout.write(_line(finding) + "\n")
     failed = any(finding.state == "error" for finding in findings)
     return Outcome(code=FAILED if failed else 0)
@@ -64,6 +64,19 @@ def _examined(
         if not isinstance(cause, OctoError):
             raise
         return Finding(name=name, state="error", detail=cause.message, hint=cause.hint)
+
+
+def _told_once(findings: list[Finding]) -> Iterator[Finding]:
+    """One fault, as in the config, can stop several checks."""
+    told: set[str] = set()
+    for finding in findings:
+        known = finding.state == "error" and finding.detail in told
+        yield (
+            replace(finding, detail="not checked, for the same reason", hint="")
+            if known
+            else finding
+        )
+        told.add(finding.detail)
 
 
 def _line(finding: Finding) -> str:

@@ -187,6 +187,14 @@ def test_doctor_names_what_is_wrong_and_fails(octo: Octo) -> None:
     assert "Traceback" not in done.err
 
 
+def test_doctor_tells_a_fault_of_the_config_once(octo: Octo) -> None:
+    (octo.folder / ".octo").mkdir()
+    (octo.folder / ".octo" / "config.json").write_text("{bad")
+    lines = octo("doctor").out.splitlines()
+    assert [line.endswith("(fix the JSON)") for line in lines].count(True) == 1
+    assert lines[-1] == "✗ model: not checked, for the same reason"
+
+
 @pytest.mark.parametrize("name", ["octo", "my-octo"])
 def test_the_kernel_is_installed_where_one_says(octo: Octo, name: str) -> None:
     prefix = octo.folder / "prefix"

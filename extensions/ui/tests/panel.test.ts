@@ -179,12 +179,13 @@ it("shows a refused message with its next step and stops waiting for it", async 
   await settled();
   expect(panel.querySelector(".octo-dots")).not.toBeNull();
   const id = runtime.sent.find((message) => message.type === "ask")!.id;
-  const refusal = { text: "The queue is full", reply_to: id, failed: true, hint: "wait a little" };
+  const refusal = { text: "The queue is full", reply_to: id, failed: true, hint: "wait a `little`" };
   runtime.tell({ type: "message", id: "m", ...refusal });
   await settled();
   expect(panel.querySelector(".octo-dots")).toBeNull();
   expect(panel.querySelector(".chat-failed")?.textContent).toContain("The queue is full");
   expect(panel.querySelector(".chat-failed")?.textContent).toContain("wait a little");
+  expect(panel.querySelector(".chat-failed code")?.textContent).toBe("little");
 });
 
 it("shows a picture that was sent and lets another file be saved", async () => {
