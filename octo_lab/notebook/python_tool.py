@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -60,9 +60,7 @@ def python_tool(
         capture = Capture(shell)
         await bridge().call(flush_figures)  # the person's own belong to their cell
         run = partial(run_program, shell, args.code, capture)
-        with ExitStack() as after:
-            watch = looking_out(_lookout(ctx), ctx.workspace)
-            await anyio.to_thread.run_sync(after.enter_context, watch)
+        async with _looking_out(ctx):
             await _reporting(bridge().call(run, capture.around), capture.stdout.lines, ctx.report)
         return ToolResult(text=capture.text or "Done; no output.", media=tuple(capture.media))
 
@@ -89,10 +87,17 @@ def python_tool(
     )
 
 
-def _lookout(ctx: ToolContext) -> Lookout:
-    return Lookout(
-        names=ctx.screen.private, opened=lambda name: ctx.taint.mark(f"python read {name!r}")
-    )
+@asynccontextmanager
+async def _looking_out(ctx: ToolContext) -> AsyncGenerator[None]:
+    """Marks the conversation when a private file is opened meanwhile."""
+    names, taint, after = ctx.screen.private, ctx.taint, ExitStack()
+    lookout = Lookout(names=names, opened=lambda name: taint.mark(f"python read {name!r}"))
+    try:
+        await anyio.to_thread.run_sync(after.enter_context, looking_out(lookout, ctx.workspace))
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(after.close)  # which waits for the system
 
 
 async def _reporting(
