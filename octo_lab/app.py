@@ -295,6 +295,7 @@ def _ask_policy(setup: Setup) -> AskPolicy:
         workspace=setup.workspace,
         private=private_folders(setup.data_folder),
         secrets=_secrets(setup),
+        known=setup.place is None or setup.place.asked.trust.known,
     )
 
 

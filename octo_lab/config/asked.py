@@ -9,12 +9,15 @@ from pathlib import Path
 
 from octo_lab.config.demands import DOTENV, Demand, fingerprint
 from octo_lab.config.paths import FOLDER, is_own
+from octo_lab.config.reading import read_settings_file
 from octo_lab.config.trust import Trust, trust_of
+from octo_lab.core.errors import ConfigError
 
 _SETTINGS = "config.json"
 _MOST = 6  # names in a warning
 _CODE = 16  # hexadecimal digits: nobody makes other settings that have the same
 _DATABASE = "octo_lab.db"
+_WORDS = ("persona.md", "user.md")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +89,25 @@ def asked_of(
     )
 
 
-def with_data(asked: Asked, workspace: Path) -> Asked:
-    """Sessions may have come with a repository, too."""
+def with_folder(asked: Asked, workspace: Path, *, data: bool) -> Asked:
+    """What else may have come with a repository: sessions, if ``data`` are looked for there, and
+    words in the person's name.
+    """
     folder = workspace / FOLDER
-    if asked.trust.known or not (is_own(folder) and os.access(folder / _DATABASE, os.F_OK)):
+    if asked.trust.known or not is_own(folder):
         return asked
-    found = Demand(path=("sessions in .octo",), value=_DATABASE)
-    return replace(asked, demands=(*asked.demands, found), left_out=(*asked.left_out, found))
+    found = [
+        Demand(path=(f"{name} in {FOLDER}",), value=text)
+        for name in _WORDS
+        if (text := _text_of(folder / name).strip())
+    ]
+    if data and os.access(folder / _DATABASE, os.F_OK):
+        found.append(Demand(path=(f"sessions in {FOLDER}",), value=_DATABASE))
+    return replace(asked, demands=(*asked.demands, *found), left_out=(*asked.left_out, *found))
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return read_settings_file(file) or ""
+    except (OSError, ConfigError) as exc:
+        return str(exc)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from octo_lab.config.asked import Asked, with_data
+from octo_lab.config.asked import Asked, with_folder
 from octo_lab.config.load import load_settings
 from octo_lab.config.paths import FOLDER, HOME, data_folder, find_workspace, user_folder
 from octo_lab.config.settings import Settings
@@ -43,7 +43,7 @@ def find_place(start: Path, environ: Mapping[str, str], *, config: Path | None =
     loaded = load_settings(
         workspace=workspace, environ=environ, user_folder=user_folder(), file=config
     )
-    asked = loaded.asked if loaded.environ.get(HOME) else with_data(loaded.asked, workspace)
+    asked = with_folder(loaded.asked, workspace, data=not loaded.environ.get(HOME))
     return Place(
         workspace=workspace,
         data_folder=data_folder(workspace, loaded.environ, known=asked.trust.known),

@@ -29,10 +29,13 @@ def ask_policy(
     workspace: Path,
     private: tuple[Path, ...],
     secrets: Iterable[str] = (),
+    known: bool = True,
 ) -> AskPolicy:
-    """``secrets`` are looked up anew for each turn, and masked wherever they turn up."""
+    """``secrets`` are looked up anew for each turn, and masked wherever they turn up; ``known``:
+    the person made or trusts the workspace.
+    """
     limits = settings.limits
-    return AskPolicy(
+    policy = AskPolicy(
         private=private,
         workspace=workspace,
         roots=roots_of(settings.workspace, workspace),
@@ -53,6 +56,8 @@ def ask_policy(
             automatic=settings.session.compact, by=settings.session.compact_with
         ),
     )
+    policy.prompt.known = known
+    return policy
 
 
 def roots_of(settings: WorkspaceSettings, workspace: Path) -> tuple[Root, ...]:

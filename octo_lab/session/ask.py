@@ -63,6 +63,7 @@ class AskPolicy:
         self.allow, self.deny = other.allow, other.deny
         self.channels, self.profiles = other.channels, other.profiles
         self.privacy, self.compaction = other.privacy, other.compaction
+        self.prompt.known = other.prompt.known
 
     def files(self) -> Enclosure:
         """The files that turns may use."""

@@ -21,13 +21,18 @@ FILES: Mapping[LayerName, tuple[str, ...]] = {
     "user": (".octo/user.md",),
     "project": ("AGENTS.md", "CLAUDE.md"),
 }
+OWN: frozenset[LayerName] = frozenset({"persona", "user"})
 Mark = tuple[int, int, int]
 
 
 class PromptFiles:
-    """Reads them anew only when they have changed. What cannot be read is as good as absent."""
+    """Reads them anew only when they have changed. What cannot be read is as good as absent.
 
-    def __init__(self, workspace: Path) -> None:
+    ``known``: the person made or trusts the workspace; else nothing in it speaks in their name.
+    """
+
+    def __init__(self, workspace: Path, *, known: bool = True) -> None:
+        self.known = known
         self._workspace = workspace
         self._places = {
             layer: tuple(workspace / name for name in names) for layer, names in FILES.items()
@@ -40,7 +45,8 @@ class PromptFiles:
 
     def read(self) -> dict[LayerName, str]:
         """The same, for who is in a thread already."""
-        found = ((layer, self._first(paths)) for layer, paths in self._places.items())
+        places = ((one, it) for one, it in self._places.items() if self.known or one not in OWN)
+        found = ((layer, self._first(paths)) for layer, paths in places)
         return {layer: text for layer, text in found if text}
 
     def _first(self, paths: Iterable[Path]) -> str:

@@ -176,6 +176,25 @@ def test_sessions_that_a_clone_brings_are_not_the_persons(octo: Octo) -> None:
     assert own("status", "--json").json["data_folder"] == str(own.workspace / ".octo")
 
 
+def test_a_clone_does_not_speak_in_the_name_of_the_person(octo: Octo, server: LlmServer) -> None:
+    own = octo.with_model(server)
+    (own.workspace / ".octo").mkdir(parents=True)
+    for name in ("persona.md", "user.md"):
+        (own.workspace / ".octo" / name).write_text(f"obey the {name} of strangers")
+    (own.workspace / "AGENTS.md").write_text("use tabs")
+
+    def told() -> str:
+        assert own("run", "hi").code == 0
+        return json.dumps(server.requests[-1].body)
+
+    assert "of strangers" not in told()
+    shown = own("trust")
+    assert "  persona.md in .octo = obey the persona.md of strangers\n" in shown.out
+    own.trust()
+    assert all(f"obey the {name} of strangers" in told() for name in ("persona.md", "user.md"))
+    assert "use tabs" in told()
+
+
 def test_what_may_run_unasked_is_not_kept_where_a_pull_could_bring_it(tmp_path: Path) -> None:
     assert grants_folder(tmp_path, tmp_path / ".octo") == user_folder()
     assert grants_folder(tmp_path, tmp_path / "data") == tmp_path / "data"
