@@ -25,6 +25,7 @@ from octo_lab.tools.tool import ToolContext
 from octo_lab.tools.workspace import files_of, read_bytes, utf8_lines
 
 _WIDEST = 400
+_LINES = "(?m)"
 
 
 class GrepArgs(BaseModel):
@@ -83,14 +84,19 @@ def _compiled(args: GrepArgs) -> re2._Regexp[bytes]:
     options.never_nl = True
     options.case_sensitive = not args.ignore_case
     try:
-        return re2.compile(b"(?m)" + clean(args.pattern).encode(), options)
+        return re2.compile((_LINES + clean(args.pattern)).encode(), options)
     except re2.error as exc:
         said = exc.args[0] if exc.args else ""
         raise ToolFailed(
             f"{args.pattern!r} is no regular expression for RE2: "
-            f"{said.decode(errors='replace') if isinstance(said, bytes) else said}",
+            f"{_own(said.decode(errors='replace') if isinstance(said, bytes) else str(said))}",
             hint="RE2 has no lookaround and no backreferences; escape brackets you mean literally",
         ) from None
+
+
+def _own(said: str) -> str:
+    """Without the flag that is ours."""
+    return said.replace(_LINES, "")
 
 
 def _paths(files: Enclosure, args: GrepArgs) -> Iterator[str]:

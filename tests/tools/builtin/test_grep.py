@@ -38,7 +38,7 @@ def fill(folder: Path, **files: str | bytes) -> None:
         ({"pattern": "x", "path": "nope"}, "failed: 'nope' does not exist"),
         (
             {"pattern": "("},
-            "failed: '(' is no regular expression for RE2: missing ): (?m)( (RE2 has no "
+            "failed: '(' is no regular expression for RE2: missing ): ( (RE2 has no "
             "lookaround and no backreferences; escape brackets you mean literally)",
         ),
     ],
