@@ -9,7 +9,7 @@ from octo_lab.llm.offline.own import ENOUGH, LEAD, Fit
 from octo_lab.llm.offline.slots import Request
 from octo_lab.llm.offline.steps import Call, Step, say
 
-_TO_ASK = 0.6  # a question, or a call with nothing in it, needs a tool that is plainly meant
+_TO_ASK = 0.7  # a question, or a call with nothing in it, needs a tool that is plainly meant
 _FAR = 0.3
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from octo_lab.llm.offline.languages import load_languages
+from octo_lab.tools.builtin.write_file import TOOL as WRITE_FILE
 from octo_lab.tools.function_tool import function_tool
 from octo_lab.tools.tool import Tool
 from tests.llm.offline.own_tools import FUNCTIONS, own_tools, rainfall
@@ -88,6 +90,15 @@ async def test_the_result_is_the_answer(others: bool, world: World) -> None:
     answered = await ask(world, "how much rainfall does Bonn get?", tools=tools)
     assert made(answered) == [("rainfall", {"city": "Bonn"})]
     assert answered.text == "`rainfall(city='Bonn')` gives `Bonn: 397 mm`."
+
+
+@pytest.mark.parametrize("text", ["write me a poem", "write me a haiku"])
+async def test_who_wants_a_text_is_not_asked_for_the_path_of_a_file(
+    text: str, world: World
+) -> None:
+    answered = await ask(world, text, tools=(WRITE_FILE,))
+    assert answered.calls == ()
+    assert answered.text.startswith(load_languages()["en"].say["sorry"])
 
 
 async def test_what_is_missing_is_asked_for_in_one_sentence(world: World) -> None:
