@@ -31,7 +31,8 @@ class Lookout:
 class Execution:
     """One program to run, as an argument list, in ``folder`` (relative to the workspace).
 
-    ``report`` gets lines of output as they come, in the caller's own task and not too many.
+    ``report`` gets lines of output as they come, in the caller's own task and not too many; an
+    empty one for each minute without any.
     ``output`` bytes of each stream are kept, head and tail. ``feed`` goes on where ``stdin``
     ends; ``listen`` gets the raw output at once, in a thread of its own. ``steers``: a person has
     agreed that it makes what git, octo_lab or programs that start later obey.

@@ -15,6 +15,7 @@ from octo_lab.tools.sandbox.stop import Stop
 
 AT_ONCE = 32
 _REPORT_SECONDS = 0.25
+_ALIVE_SECONDS = 60.0
 Run = Callable[[Execution, Stop], Executed]
 
 
@@ -40,12 +41,19 @@ async def attended(run: Run, execution: Execution, slots: anyio.CapacityLimiter)
 
 
 async def _attend(stop: Stop, lines: NewestLines, report: Callable[[str], None] | None) -> None:
-    """Show the newest lines now and then; when this is cancelled, the program is ended."""
+    """Show the newest lines now and then, and each minute of silence that the program is alive:
+    how long it may be silent is its own timeout's. When this is cancelled, it is ended.
+    """
+    heard = anyio.current_time()
     try:
         while True:
             await anyio.sleep(_REPORT_SECONDS)
+            newest, now = lines.take(), anyio.current_time()
+            if not newest and now - heard < _ALIVE_SECONDS:
+                continue
+            heard = now
             if report is not None:
-                for line in lines.take():
+                for line in newest or ("",):
                     report(line)
     finally:
         stop.ask()
