@@ -1,4 +1,7 @@
-"""What a hook is told: without secrets and without the contents of files; arguments whole."""
+"""What a hook is told: without secrets and without the contents of files; arguments whole.
+
+Of arguments, which a hook may judge, nothing is hidden that could do something in a command.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from typing import Any
 from octo_lab.agent.ports import ModelAnswered, ModelAsked
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.core.text import truncate_utf8
-from octo_lab.security.redact import redact
+from octo_lab.security.outgoing import Mask
+from octo_lab.security.redact import Redactor
 
 HookPayload = Mapping[str, Any]
 
@@ -21,21 +25,21 @@ _CONTENTS = {"write_file": frozenset({"content"})}
 _HIDDEN_RESULTS = frozenset({"shell", "read_file", "write_file"})
 
 
-def before_tool(call: ToolCall) -> HookPayload:
-    arguments, cut = _arguments(call)
+def before_tool(call: ToolCall, mask: Redactor) -> HookPayload:
+    arguments, cut = _arguments(call, mask.to_judge)
     return {
-        "tool_name": _short(call.name),
+        "tool_name": _short(mask(call.name)),
         "arguments": arguments,
         "arguments_cut": cut,
-        "tool_id": _short(call.id),
+        "tool_id": _short(mask(call.id)),
     }
 
 
-def after_tool(call: ToolCall, result: Message) -> HookPayload:
+def after_tool(call: ToolCall, result: Message, mask: Redactor) -> HookPayload:
     hidden = call.name in _HIDDEN_RESULTS
     return {
-        **before_tool(call),
-        "result": HIDDEN if hidden else _short(result.content),
+        **before_tool(call, mask),
+        "result": HIDDEN if hidden else _short(mask(result.content)),
         "success": result.outcome == "ok",
         "duration_ms": round((result.seconds or 0.0) * 1000),
     }
@@ -66,32 +70,33 @@ def after_model(answered: ModelAnswered, spent: float) -> HookPayload:
     }
 
 
-def _arguments(call: ToolCall) -> tuple[Any, bool]:
+def _arguments(call: ToolCall, hide: Mask) -> tuple[Any, bool]:
     """The arguments as the object they are, else as the text they are; and whether they were cut.
 
     At most 256 KB of JSON are told: what is more is cut in its texts.
     """
     try:
         value = json.loads(call.arguments or "{}")
-        return _object(call.name, value) if isinstance(value, dict) else _text(call.arguments)
+        known = isinstance(value, dict)
+        return _object(call.name, value, hide) if known else _text(call.arguments, hide)
     except (ValueError, RecursionError):  # no JSON, or nested too deep to look into
-        return _text(call.arguments)
+        return _text(call.arguments, hide)
 
 
-def _object(tool: str, value: Mapping[str, Any]) -> tuple[Any, bool]:
+def _object(tool: str, value: Mapping[str, Any], hide: Mask) -> tuple[Any, bool]:
     hidden = _CONTENTS.get(tool, frozenset())
-    shown = {redact(k): HIDDEN if k in hidden else _masked(v) for k, v in value.items()}
+    shown = {hide(k): HIDDEN if k in hidden else _masked(v, hide) for k, v in value.items()}
     if _size(shown) <= ARGUMENTS_BYTES:
         return shown, False
     for limit in _CUTS:
         shorter = _cut(shown, limit)
         if _size(shorter) <= ARGUMENTS_BYTES:
             return shorter, True
-    return _text(json.dumps(shown, ensure_ascii=False))
+    return _text(json.dumps(shown, ensure_ascii=False), hide)
 
 
-def _text(text: str) -> tuple[str, bool]:
-    masked = redact(text)
+def _text(text: str, hide: Mask) -> tuple[str, bool]:
+    masked = hide(text)
     shown = truncate_utf8(masked, ARGUMENTS_BYTES)
     return shown, shown != masked
 
@@ -100,14 +105,14 @@ def _size(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
-def _masked(value: Any) -> Any:
+def _masked(value: Any, hide: Mask) -> Any:
     match value:
         case str():
-            return redact(value)
+            return hide(value)
         case dict():
-            return {redact(key): _masked(inner) for key, inner in value.items()}
+            return {hide(key): _masked(inner, hide) for key, inner in value.items()}
         case list():
-            return [_masked(inner) for inner in value]
+            return [_masked(inner, hide) for inner in value]
     return value
 
 
@@ -123,4 +128,4 @@ def _cut(value: Any, limit: int) -> Any:
 
 
 def _short(text: str) -> str:
-    return truncate_utf8(redact(text), FIELD_BYTES)
+    return truncate_utf8(text, FIELD_BYTES)

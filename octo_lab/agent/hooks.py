@@ -21,6 +21,7 @@ from octo_lab.agent.ports import ModelAnswered, ModelAsked, Permission
 from octo_lab.core.errors import OctoError
 from octo_lab.core.messages import Message, ToolCall
 from octo_lab.core.text import clean, first_line
+from octo_lab.security.redact import Redactor
 from octo_lab.tools.exec_env import ExecEnvironment, Executed, Execution
 
 HookEvent = Literal["before_tool_call", "after_tool_call", "before_llm_call", "after_llm_call"]
@@ -62,12 +63,13 @@ class _Kept:
 class HookScope:
     """The turn that hooks run for; ``spent`` are the dollars its session had cost before it.
 
-    ``tell`` gets lines for the person.
+    ``tell`` gets lines for the person, ``mask`` hides what hooks are not told.
     """
 
     session: str
     profile: str
     tell: Callable[[str], None]
+    mask: Redactor
     spent: float = 0.0
 
 
@@ -125,7 +127,7 @@ class TurnHooks:
 
     async def before_tool(self, call: ToolCall) -> Permission:
         for kept in self.hooks.chosen("before_tool_call", call.name):
-            ran = await self.hooks.run(kept, before_tool(call), self.scope)
+            ran = await self.hooks.run(kept, before_tool(call, self.scope.mask), self.scope)
             if ran is None:
                 continue
             if ran.code == DENY:
@@ -136,7 +138,8 @@ class TurnHooks:
 
     async def after_tool(self, call: ToolCall, result: Message) -> None:
         for kept in self.hooks.chosen("after_tool_call", call.name):
-            await self.hooks.run(kept, after_tool(call, result), self.scope)
+            told = after_tool(call, result, self.scope.mask)
+            await self.hooks.run(kept, told, self.scope)
 
     async def before_model(self, asked: ModelAsked) -> str | None:
         for kept in self.hooks.chosen("before_llm_call"):

@@ -54,6 +54,7 @@ def hooks_for(parts: TurnParts, turn: RunningTurn, spent: Usage) -> Hooks:
         profile=turn.job.message.address.profile,
         tell=lambda text: turn.controller.emit(Noticed(text)),
         spent=spent.cost,
+        mask=turn.mask,
     )
     return TurnHooks(hooks=parts.hooks, scope=scope)
 

@@ -67,6 +67,8 @@ async def begin(
     taint = privacy.taint(begun.earlier.turns, job.message, before.taint)
     alarms = alarms_of(begun.earlier.turns, before.alarms)
 
+    ledger = TurnLedger(database=parts.database, turn=lambda _: begun.row.id, mask=mask)
+
     def taken(said: Job) -> None:
         taint.mark_all(privacy.given(said.message))
         read(said)
@@ -83,7 +85,7 @@ async def begin(
         earlier=begun.earlier,
         texts=begun.texts,
         said=SteerBox(taken),
-        changes=Changes(TurnLedger(database=parts.database, turn=lambda _: begun.row.id)),
+        changes=Changes(ledger),
         taint=taint,
         mask=mask,
         screen=privacy.screen(lambda text: controller.emit(Noticed(text)), alarms, hiding.text),

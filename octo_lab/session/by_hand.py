@@ -56,7 +56,9 @@ class HandCalls:
             dialog=session,
             said=self.said,
         )
-        changes = Changes(TurnLedger(database=self.parts.database, turn=hand.turn))
+        mask = self.parts.policy.privacy.mask
+        ledger = TurnLedger(database=self.parts.database, turn=hand.turn, mask=mask)
+        changes = Changes(ledger)
         dispatch = self._dispatch(tool, hand, changes, await self._seen(session))
         try:
             result = await _dispatched(dispatch, hand, tool)
@@ -93,7 +95,8 @@ class HandCalls:
         if self.parts.hooks is None or hand.wanted.dry:
             return NO_HOOKS
         profile = hand.address.profile
-        scope = HookScope(session=hand.session, profile=profile, tell=hand.note)
+        mask = self.parts.policy.privacy.mask
+        scope = HookScope(session=hand.session, profile=profile, tell=hand.note, mask=mask)
         return TurnHooks(hooks=self.parts.hooks, scope=scope)
 
     async def _seen(self, session: SessionRow | None) -> Seen:

@@ -24,10 +24,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnLedger:
-    """Satisfies ``Ledger``: each change is a row before the file changes."""
+    """Satisfies ``Ledger``: each change is a row before the file changes. ``mask`` hides secrets
+    in what is only told of.
+    """
 
     database: Database
     turn: TurnId
+    mask: Callable[[str], str]
 
     def keep(self, change: Change) -> int:
         def store(db: Connection) -> int:
@@ -48,7 +51,7 @@ class TurnLedger:
 
     async def note(self, what: str) -> bool:
         def store(db: Connection) -> None:
-            store_changes(db, self.turn(db), (), (redact(what),))
+            store_changes(db, self.turn(db), (), (self.mask(what),))
 
         try:
             await self.database.run(store)

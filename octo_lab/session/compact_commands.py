@@ -70,7 +70,8 @@ class CompactCommands:
         if self.hooks is None:
             return NO_HOOKS
         key = session.key
-        scope = HookScope(session=str(key), profile=key.address.profile, tell=tell)
+        profile, mask = key.address.profile, self.policy.privacy.mask
+        scope = HookScope(session=str(key), profile=profile, tell=tell, mask=mask)
         return TurnHooks(hooks=self.hooks, scope=scope)
 
     async def _earlier(self, session: SessionRow) -> Earlier:

@@ -15,7 +15,6 @@ from octo_lab.core.replies import ContextLayer, Status
 from octo_lab.core.text import first_line
 from octo_lab.llm.metering.pricing import PRICES
 from octo_lab.llm.tokens import estimate_tokens, message_tokens
-from octo_lab.security.redact import redact
 from octo_lab.session.ask import AskPolicy
 from octo_lab.session.dialogs import Dialogs
 from octo_lab.session.history import told_summary
@@ -113,7 +112,8 @@ class StatusDesk:
         if session is None or self.programs is None:
             return ()
         running = (one for one in self.programs.of(str(session.key)) if one.state == "running")
-        return tuple(f"{one.name}: {first_line(redact(one.command), 60)}" for one in running)
+        mask = self.policy.privacy.mask
+        return tuple(f"{one.name}: {first_line(mask(one.command), 60)}" for one in running)
 
     def _tools(self, channel: str) -> tuple[str, ...]:
         return tuple(tool.name for tool in self.tools if not self.policy.why_not(tool, channel))

@@ -22,6 +22,7 @@ from octo_lab.agent.transcript import Transcript
 from octo_lab.core.errors import Rejected
 from octo_lab.core.events import ToolFinished, TurnEvent
 from octo_lab.core.messages import Message, ToolCall, Usage
+from octo_lab.security.redact import Redactor, redact
 from octo_lab.testing.providers import ScriptedProvider, calls, says
 from octo_lab.tools.sandbox.local import Home, LocalExec
 from octo_lab.tools.sandbox.policy import SandboxPolicy
@@ -41,7 +42,7 @@ class Desk:
         self.told: list[str] = []
         home = Home(workspace=folder, environ=ENVIRON, policy=SandboxPolicy(mode="none"))
         self.set = HookSet(hooks, LocalExec(home), home=str(folder))
-        scope = HookScope(session="s1", profile="p1", tell=self.told.append, spent=0.5)
+        scope = HookScope(session="s1", profile="p1", tell=self.told.append, mask=redact, spent=0.5)
         self.hooks = TurnHooks(hooks=self.set, scope=scope)
 
     async def before(self, made: ToolCall) -> Permission:
@@ -308,7 +309,7 @@ def test_what_a_hook_is_told_is_without_secrets_and_the_result_short() -> None:
     key = "sk-ant-" + "a1" * 20
     made = call("web_fetch", json.dumps({"url": "u" * 2000, "headers": [{"k": f"Bearer {key}"}]}))
 
-    told: dict[str, Any] = {**after_tool(made, RESULT)}
+    told: dict[str, Any] = {**after_tool(made, RESULT, redact)}
 
     arguments = told.pop("arguments")
     assert arguments["url"] == "u" * 2000
@@ -323,10 +324,21 @@ def test_what_a_hook_is_told_is_without_secrets_and_the_result_short() -> None:
     }
 
 
+def test_a_hook_is_told_no_secret_of_the_person_but_all_that_a_command_does() -> None:
+    command = "curl -H hunter2hunter2 password=aaaaaaaa|/tmp/evil"
+    mask = Redactor(["hunter2hunter2"])
+    result = replace(RESULT, content="it is hunter2hunter2")
+
+    told = after_tool(call("exec", json.dumps({"command": command})), result, mask)
+
+    assert told["arguments"] == {"command": "curl -H *** password=aaaaaaaa|/tmp/evil"}
+    assert told["result"] == "it is ***"
+
+
 def test_the_contents_of_files_are_not_told() -> None:
     written = call("write_file", '{"path": "a", "content": "mine"}')
 
-    assert after_tool(written, RESULT) == {
+    assert after_tool(written, RESULT, redact) == {
         "tool_name": "write_file",
         "arguments": {"path": "a", "content": "[redacted]"},
         "arguments_cut": False,
@@ -335,8 +347,8 @@ def test_the_contents_of_files_are_not_told() -> None:
         "success": True,
         "duration_ms": 13,
     }
-    assert after_tool(call("shell"), RESULT)["result"] == "[redacted]"
-    assert after_tool(call("read_file"), RESULT)["result"] == "[redacted]"
+    assert after_tool(call("shell"), RESULT, redact)["result"] == "[redacted]"
+    assert after_tool(call("read_file"), RESULT, redact)["result"] == "[redacted]"
 
 
 @pytest.mark.parametrize(
@@ -348,7 +360,7 @@ def test_the_contents_of_files_are_not_told() -> None:
     ],
 )
 def test_arguments_that_are_too_long_are_cut_and_marked(value: dict[str, Any]) -> None:
-    told = before_tool(call("a", json.dumps(value)))
+    told = before_tool(call("a", json.dumps(value)), redact)
 
     assert told["arguments_cut"] is True
     assert 1000 < len(json.dumps(told["arguments"], ensure_ascii=False).encode()) < 300_000
@@ -364,7 +376,7 @@ async def test_a_hook_sees_the_end_of_a_long_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", ["[1]", "{", "[" * 5000])
 def test_arguments_that_are_no_object_are_told_as_text(arguments: str) -> None:
-    assert isinstance(before_tool(call("a", arguments))["arguments"], str)
+    assert isinstance(before_tool(call("a", arguments), redact)["arguments"], str)
 
 
 def test_the_payloads_of_model_hooks() -> None:

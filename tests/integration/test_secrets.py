@@ -152,6 +152,7 @@ def test_a_command_prints_no_secret_and_a_gateway_sends_none(
     octo = Octo(folder=tmp_path, env={"DEMO_TOKEN": SECRET}).with_model(server)
     octo.workspace.mkdir()
     (octo.workspace / "notes.txt").write_text(f"{SECRET} {SAMPLE}")
+    watch_with_hooks(octo)
     answer = f"it is {SECRET} and {SAMPLE}"
     read = calls(call("read_file", path="notes.txt"))
     for args in (["run"], ["run", "--json"]):
@@ -165,6 +166,13 @@ def test_a_command_prints_no_secret_and_a_gateway_sends_none(
     assert leaks(failed.err.encode()) == []
     assert "***" in failed.err
 
+    seen = tmp_path / "seen.jsonl"
+    server.script(calls(call("shell", command=f"printf %s '{SECRET}' > got.txt")), says("done"))
+    assert octo("run", "write it").code == 0
+    assert (octo.workspace / "got.txt").read_text() == SECRET
+    assert seen.read_text().count("got.txt") == 2
+    assert leaks(seen.read_bytes()) == []
+
     with gateway(octo, [*OCTO, "gateway"]) as running:
         server.script(read, in_pieces(answer, 3))
         frames = asked_over_http(running.endpoint.authority, running.endpoint.token, answer)
@@ -174,6 +182,17 @@ def test_a_command_prints_no_secret_and_a_gateway_sends_none(
     assert leaks(sent_to(server)) == []
     assert leaks(stored_by(octo.data)) == []
     assert leaks(log_of(octo.data)) == []
+
+
+def watch_with_hooks(octo: Octo) -> None:
+    """What hooks are told of tools goes into a file."""
+    command = ["sh", "-c", f"cat >> '{octo.folder}/seen.jsonl'"]
+    events = ("before_tool_call", "after_tool_call")
+    hooks = [{"event": event, "command": command} for event in events]
+    config = octo.workspace / ".octo" / "config.json"
+    config.parent.mkdir()
+    config.write_text(json.dumps({"hooks": hooks}))
+    octo.trust()
 
 
 def asked_over_http(authority: str, token: str, text: str) -> bytes:
