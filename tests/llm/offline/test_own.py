@@ -19,6 +19,7 @@ from tests.llm.offline.world import Answered, World, ask
 pytestmark = pytest.mark.anyio
 
 CORPUS = Path(__file__).with_name("own_requests.jsonl")
+SORRY = load_languages()["en"].say["sorry"]
 CASES: Sequence[Mapping[str, Any]] = [
     json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()
 ]
@@ -98,7 +99,7 @@ async def test_who_wants_a_text_is_not_asked_for_the_path_of_a_file(
 ) -> None:
     answered = await ask(world, text, tools=(WRITE_FILE,))
     assert answered.calls == ()
-    assert answered.text.startswith(load_languages()["en"].say["sorry"])
+    assert answered.text.startswith(SORRY)
 
 
 async def test_what_is_missing_is_asked_for_in_one_sentence(world: World) -> None:
