@@ -19,7 +19,10 @@ ToolName = Annotated[str, typer.Argument(help="Its name in the list of tools.")]
 
 @tools_app.command("list")
 def list_tools(as_json: Json = False, workspace: Workspace = None) -> None:
-    """List the tools, what the policy says of each, and why one is not offered."""
+    """List the tools, what the policy says of each, and why one is not offered.
+
+    judge: the arguments of a call decide whether it runs, asks or is denied.
+    """
     from octo_lab.cli.boundary import guarded
     from octo_lab.cli.tools import list_tools as show
 
