@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from octo_lab.agent.ports import ModelAnswered, ModelAsked
@@ -33,6 +34,20 @@ def before_tool(call: ToolCall, mask: Redactor) -> HookPayload:
         "arguments_cut": cut,
         "tool_id": _short(mask(call.id)),
     }
+
+
+def rewritten(call: ToolCall, answer: Mapping[str, Any], mask: Redactor) -> ToolCall:
+    """The call with the arguments that a hook answered.
+
+    One that comes back as it was told keeps its true value, which may have been hidden or cut.
+    """
+    told, _ = _arguments(call, mask.to_judge)
+    if isinstance(told, dict):
+        true = json.loads(call.arguments or "{}")
+        kept = {key: true[key] for key in told.keys() & true.keys() & answer.keys()}
+        same = {key: value for key, value in kept.items() if told[key] == answer[key]}
+        answer = {**answer, **same}
+    return replace(call, arguments=json.dumps(answer, ensure_ascii=False))
 
 
 def after_tool(call: ToolCall, result: Message, mask: Redactor) -> HookPayload:

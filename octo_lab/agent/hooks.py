@@ -11,11 +11,13 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from octo_lab.agent.hook_payload import (
+    ARGUMENTS_BYTES,
     HookPayload,
     after_model,
     after_tool,
     before_model,
     before_tool,
+    rewritten,
 )
 from octo_lab.agent.ports import ModelAnswered, ModelAsked, Permission
 from octo_lab.core.errors import OctoError
@@ -27,8 +29,9 @@ from octo_lab.tools.exec_env import ExecEnvironment, Executed, Execution
 HookEvent = Literal["before_tool_call", "after_tool_call", "before_llm_call", "after_llm_call"]
 ALLOW, DENY, REWRITE = 0, 1, 2
 BREAKS_AFTER = 3
-_OUTPUT = 65_536
+_OUTPUT = 4 * ARGUMENTS_BYTES  # as many escapes as may stand for what a hook is told
 _REASON = 1000
+_NO_OBJECT = "exit code 2, but no JSON object of up to 1 MB on its standard output"
 
 logger = logging.getLogger(__name__)
 
@@ -133,7 +136,7 @@ class TurnHooks:
             if ran.code == DENY:
                 return Permission(call=call, refused=_reason(ran))
             if ran.code == REWRITE:
-                call = replace(call, arguments=json.dumps(_object(ran), ensure_ascii=False))
+                call = rewritten(call, _object(ran) or {}, self.scope.mask)
         return Permission(call=call)
 
     async def after_tool(self, call: ToolCall, result: Message) -> None:
@@ -176,8 +179,8 @@ def _problem(hook: Hook, ran: Executed) -> str:
         return f"it took longer than {hook.timeout:g} s"
     if ran.code == ALLOW or (ran.code == DENY and hook.event.startswith("before")):
         return ""
-    if ran.code == REWRITE and hook.event == "before_tool_call" and _object(ran) is not None:
-        return ""
+    if ran.code == REWRITE and hook.event == "before_tool_call":
+        return "" if _object(ran) is not None else _NO_OBJECT
     said = first_line(clean(ran.stderr.decode(errors="replace")), 200)
     return f"exit code {ran.code}{f': {said}' if said else ''}"
 
