@@ -3,38 +3,61 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from octo_lab.core.messages import ChatRequest, Message, ToolCall
+from octo_lab.core.messages import ChatRequest, Message, ToolCall, ToolSpec
 from octo_lab.security.redact import Redactor
 
 Mask = Callable[[str], str]
-_KEPT = 4096  # messages whose masked form is remembered
+T = TypeVar("T")
+_KEPT = 4096  # messages and tools whose masked form is remembered
 
 
 class Outgoing:
-    """Masks the requests of one turn; a message that was masked once is not read again."""
+    """Masks the requests of one turn; what was masked once is not read again."""
 
     def __init__(self, mask: Redactor) -> None:
         self._mask = mask
-        self._known: dict[int, tuple[Message, Message]] = {}
+        self._known: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, request: ChatRequest) -> ChatRequest:
         """The very same one when there is nothing to hide."""
-        messages = [self._masked(message) for message in request.messages]
-        if all(new is old for new, old in zip(messages, request.messages, strict=True)):
+        messages = [self._once(message, masked_message) for message in request.messages]
+        tools = [self._once(tool, masked_tool) for tool in request.tools]
+        schema = request.response_schema and self._once(request.response_schema, masked_schema)
+        old = (*request.messages, *request.tools, request.response_schema)
+        if all(new is was for new, was in zip((*messages, *tools, schema), old, strict=True)):
             return request
-        return replace(request, messages=messages)
+        return replace(request, messages=messages, tools=tools, response_schema=schema)
 
-    def _masked(self, message: Message) -> Message:
-        kept = self._known.get(id(message))
+    def _once(self, given: T, masked: Callable[[T, Redactor], T]) -> T:
+        kept = self._known.get(id(given))
         if kept is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            kept = self._known[id(message)] = message, masked_message(message, self._mask)
-        return kept[1]
+            kept = self._known[id(given)] = given, masked(given, self._mask)
+        found: T = kept[1]
+        return found
+
+
+def masked_tool(tool: ToolSpec, mask: Mask) -> ToolSpec:
+    """A function of the person's may hold a secret: as a default, in its docstring."""
+    description, schema = mask(tool.description), masked_schema(tool.schema, mask)
+    if description == tool.description and schema is tool.schema:
+        return tool
+    return replace(tool, description=description, schema=schema)
+
+
+def masked_schema(schema: Mapping[str, Any], mask: Mask) -> Mapping[str, Any]:
+    """The very same one when there is nothing to hide."""
+    text = json.dumps(schema, ensure_ascii=False)
+    masked = masked_json(text, mask)
+    if masked == text:
+        return schema
+    found: Mapping[str, Any] = json.loads(masked)
+    return found
 
 
 def masked_message(message: Message, mask: Redactor) -> Message:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octo_lab.core.messages import ChatRequest, Message, ProviderState, ToolCall
+from octo_lab.core.messages import ChatRequest, Message, ProviderState, ToolCall, ToolSpec
 from octo_lab.security.outgoing import Outgoing, masked_json, masked_message
 from octo_lab.security.redact import Redactor
 
@@ -42,6 +42,22 @@ def test_every_part_of_a_message_is_masked() -> None:
             diff="***",
         )
     ]
+
+
+def test_what_a_tool_and_a_schema_hold_is_masked() -> None:
+    schema = {"type": "object", "properties": {"key": {"default": SECRET, "enum": [SAMPLE, 1]}}}
+    tool = ToolSpec(name="f", description=f"asks with {SECRET}", schema=schema)
+    plain = ToolSpec(name="g", description="asks", schema={"type": "object"})
+    request = ChatRequest(messages=[], tools=[tool, plain], response_schema=schema)
+
+    outgoing = Outgoing(MASK)
+    sent = outgoing(request)
+
+    hidden = {"type": "object", "properties": {"key": {"default": "***", "enum": ["sk-a***", 1]}}}
+    assert sent.tools[0] == ToolSpec(name="f", description="asks with ***", schema=hidden)
+    assert sent.response_schema == hidden
+    assert sent.tools[1] is plain
+    assert outgoing(request).tools[0] is sent.tools[0]
 
 
 def test_a_message_is_masked_once_and_stays_the_same_object() -> None:
