@@ -10,7 +10,8 @@ from octo_lab.config.place import Place, trust_place
 from octo_lab.config.trust import read_trusted, revoke_trust
 from octo_lab.core.errors import UsageError
 
-_WORDS = re.compile(r"trust(?:\s+(?P<code>revoke|yes|[0-9a-f]{16}(?:-[0-9a-f]{16})?))?")
+# one word with a digit is a code, mistyped or copied with the dot behind it; "trust me" is a prompt
+_WORDS = re.compile(r"trust(?:\s+(?P<code>revoke|yes|(?=\D*\d)\S+?)\.?)?")
 
 
 def is_about_trust(text: str) -> bool:

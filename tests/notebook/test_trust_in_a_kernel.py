@@ -52,7 +52,8 @@ def test_a_clone_steers_no_cell_until_its_code_was_repeated(
     assert canary.requests == []
 
     code = re.findall(r"%octo trust ([0-9a-f]{16})", clone.run("%octo trust").value)[0]
-    assert "You trust" in clone.run(f"%octo trust {code}").value
+    assert "do not ask for 'cf20'" in clone.run("%octo trust cf20").printed
+    assert "You trust" in clone.run(f"%octo trust {code}.").value
     told = clone.run("%octo three").value
     assert "[Restart the kernel or gateway to apply: hooks]" in told
     assert canary.requests[-1].body["model"] == "worse"
