@@ -319,7 +319,7 @@ def _answering(
     programs: Programs | None,
 ) -> tuple[Router, Controls]:
     """The two that answer people: the router messages, the controls everything else."""
-    dialogs = Dialogs(database=parts.database, workspace=str(setup.workspace))
+    dialogs = Dialogs(database=parts.database, workspace=str(setup.workspace), policy=parts.policy)
     desk = StatusDesk(
         dialogs=dialogs,
         workers=workers,

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from octo_lab.core.errors import UsageError
 from octo_lab.core.keys import ChatAddress, SessionKey
 from octo_lab.core.text import clean, first_line
+from octo_lab.session.ask import AskPolicy
 from octo_lab.storage.database import Database
 from octo_lab.storage.sessions import (
     SessionRow,
@@ -41,10 +42,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogs:
-    """Reads and changes sessions; each call is one transaction."""
+    """Reads and changes sessions; each call is one transaction. No secret gets into a title."""
 
     database: Database
     workspace: str
+    policy: AskPolicy
 
     async def current(self, address: ChatAddress) -> SessionRow | None:
         return await self.database.read(
@@ -69,7 +71,7 @@ class Dialogs:
         """A new dialog, which this chat is in from now on."""
 
         def store(db: Connection) -> SessionRow:
-            named = title_of(title)
+            named = self._title(title)
             session = create_session(db, address, title=named, workspace=self.workspace)
             make_current(db, address, session.id)
             return session
@@ -81,7 +83,7 @@ class Dialogs:
 
         def store(db: Connection) -> SessionRow:
             found = self._find(db, address, name)
-            title = title_of(name)
+            title = self._title(name)
             return found or create_session(db, address, title=title, workspace=self.workspace)
 
         return await self.database.run(store)
@@ -151,7 +153,7 @@ class Dialogs:
 
     async def rename(self, session: SessionRow, title: str) -> str:
         """Returns the title as it is kept; raises UsageError when there is none."""
-        kept = title_of(title)
+        kept = self._title(title)
         if not kept:
             raise UsageError("A session needs a title")
         await self.database.run(partial(rename_session, session_id=session.id, title=kept))
@@ -182,8 +184,12 @@ class Dialogs:
         if other is not None:
             make_current(db, session.address, other.id)
 
+    def _title(self, text: str) -> str:
+        """Any text as a title: its first line, storable and short."""
+        return first_line(self.policy.privacy.mask(clean(text)), TITLE_LENGTH)
+
     def _find(self, db: Connection, address: ChatAddress, name: str) -> SessionRow | None:
-        named = title_of(_dialog(address, name))
+        named = self._title(_dialog(address, name))
         return find_session(db, address, named, workspace=self.workspace)
 
 
@@ -196,11 +202,6 @@ def _grouped(rows: list[SessionRow]) -> list[SessionRow]:
     own = [row for row in rows if not row.branch_of]
     listed = [row for top in own for row in (top, *branches.pop(top.id, ()))]
     return [*listed, *(row for left in branches.values() for row in left)]
-
-
-def title_of(text: str) -> str:
-    """Any text as a title: its first line, storable and short."""
-    return first_line(clean(text), TITLE_LENGTH)
 
 
 def _dialog(address: ChatAddress, name: str) -> str:

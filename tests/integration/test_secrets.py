@@ -160,6 +160,11 @@ def test_a_command_prints_no_secret_and_a_gateway_sends_none(
         done = octo(*args, f"is it {SECRET}?")
         assert leaks(done.out.encode() + done.err.encode()) == []
         assert "***" in done.out
+    for args in (["run", f"/new {SECRET}"], ["run", "-s", SECRET, "hi"], ["sessions", "--all"]):
+        named = octo(*args)
+        assert named.code == 0
+        assert leaks(named.out.encode() + named.err.encode()) == []
+    assert named.out.count("***") > 1
     server.script(fails(400, f"the key {SECRET} and {SAMPLE} are bad"))
     failed = octo("run", "hi")
     assert failed.code
