@@ -14,7 +14,7 @@ from octo_lab.core.mail import GetStatus
 from octo_lab.core.replies import Status
 from octo_lab.core.words import layer_rows
 
-_BAR = 40
+_BAR, _GAUGE = 40, 20
 
 
 def show_context(*, as_json: bool, workspace: Path | None) -> Outcome:
@@ -28,7 +28,9 @@ def show_context(*, as_json: bool, workspace: Path | None) -> Outcome:
         return Outcome()
     session = reply.title or reply.session or "a new session"
     used, window = reply.context_tokens, reply.context_window
-    sys.stdout.write(printable(f"{session}: {used:,} of {window:,} tokens") + "\n")
+    full = round(_GAUGE * min(1, used / window)) if window else 0
+    gauge = "█" * full + "░" * (_GAUGE - full)
+    sys.stdout.write(printable(f"{session}: {used:,} of {window:,} tokens  {gauge}") + "\n")
     largest = max((layer.tokens for layer in reply.layers), default=1)
     for layer, (name, tokens, share) in zip(reply.layers, layer_rows(reply), strict=True):
         bar = "█" * max(1, round(_BAR * layer.tokens / largest))

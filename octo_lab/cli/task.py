@@ -28,7 +28,15 @@ from octo_lab.cli.printer import printable
 from octo_lab.cli.run import CHAT, named_tools, prompt_of
 from octo_lab.core.events import Noticed, TurnEvent
 from octo_lab.core.mail import AskOptions, Stop
-from octo_lab.core.progress import Progress, StreamChunk, StreamDone
+from octo_lab.core.progress import (
+    Progress,
+    ProgressEvent,
+    Response,
+    StreamChunk,
+    StreamDone,
+    Thinking,
+    ToolStarted,
+)
 from octo_lab.core.progress_forms import Console
 from octo_lab.core.task_json import result_json
 from octo_lab.core.tasks import (
@@ -92,18 +100,30 @@ def do_task(words: Sequence[str], options: TaskOptions) -> Outcome:
 
 @dataclass(slots=True)
 class Lines:
-    """Prints what a turn does as lines; an answer in part, for the whole is the result."""
+    """Prints what a turn does as lines; an answer in part, for the whole is the result. Where that
+    comes on the same screen (``once``), only what was said before it is printed.
+    """
 
     side: TextIO
     console: Console
+    once: bool = False
     progress: Progress = field(default_factory=Progress)
+    _said: str = ""
 
     def hear(self, event: TurnEvent) -> None:
         if isinstance(event, Noticed):
             self._print(f"· {event.text}\n")
         for each in self.progress.feed(event):
-            if not isinstance(each, StreamChunk | StreamDone):
-                self._print(self.console.feed(each))
+            if isinstance(each, Response) and self.once:
+                self._said = self.console.feed(each)
+            elif not isinstance(each, StreamChunk | StreamDone):
+                self._more(each)
+
+    def _more(self, event: ProgressEvent) -> None:
+        if isinstance(event, ToolStarted | Thinking):
+            self._print(self._said)
+            self._said = ""
+        self._print(self.console.feed(event))
 
     def _print(self, text: str) -> None:
         if text:
@@ -134,7 +154,11 @@ class _Doing:
 
     def _desk(self) -> TaskDesk:
         conversation, side = self.conversation, sys.stderr
-        lines = Lines(side, Console(colours=side.isatty(), verbose=self.options.verbose))
+        lines = Lines(
+            side,
+            Console(colours=side.isatty(), verbose=self.options.verbose),
+            once=side.isatty() and sys.stdout.isatty() and not self.options.as_json,
+        )
         if not self.options.quiet:
             side.write(f"· Its session is {_name(self.task)}\n")
         return TaskDesk(

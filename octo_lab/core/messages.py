@@ -90,8 +90,8 @@ class ChatRequest:
     """Everything a provider needs for one answer. ``None`` leaves a choice to the provider.
 
     ``response_schema`` asks for JSON that fits it (structured output); an empty one asks for any
-    JSON object. ``effort``: how much a model that reasons should think. Not ``streamed``, the answer
-    comes in one piece.
+    JSON object. ``effort``: how much a model that reasons should think. Not ``streamed``, the
+    answer comes in one piece.
     """
 
     messages: Sequence[Message]

@@ -120,12 +120,12 @@ class Console:
         match event:
             case TaskCompleted():
                 mark, colour = _mark(event.success)
-                took = f"{event.iterations} iterations, {duration(event.duration)}"
+                took = f"{_iterations(event.iterations)}, {duration(event.duration)}"
                 return self._paint(colour, f"{mark} Done ({took})")
             case TaskInterrupted(iterations=iterations):
-                return self._paint("yellow", f"⚠ Interrupted after {iterations} iterations")
+                return self._paint("yellow", f"⚠ Interrupted after {_iterations(iterations)}")
             case MaxIterationsReached(limit=limit):
-                return self._paint("yellow", f"⚠ Reached the limit of {limit} iterations")
+                return self._paint("yellow", f"⚠ Reached the limit of {_iterations(limit)}")
             case TokenBudgetExceeded(used=used, limit=limit):
                 return self._paint("yellow", f"⚠ Used {used} of {limit} tokens")
         return ""
@@ -136,6 +136,10 @@ class Console:
 
 def _mark(success: bool) -> tuple[str, Colour]:
     return ("✓", "green") if success else ("✗", "red")
+
+
+def _iterations(count: int) -> str:
+    return "1 iteration" if count == 1 else f"{count} iterations"
 
 
 def _cost(event: CostUpdate) -> str:

@@ -9,7 +9,9 @@ def test_what_fills_the_window_is_told_by_layer(octo: Octo) -> None:
     told = octo("context")
     layers = octo("context", "--json").json
     assert told.code == 0
-    assert "tokens" in told.out.splitlines()[0]
+    first = told.out.splitlines()[0]
+    full = round(20 * layers["tokens"] / layers["window"])
+    assert first.endswith(f"tokens  {'█' * full}{'░' * (20 - full)}")
     names = [layer["name"] for layer in layers["layers"]]
     assert names[:2] == ["base", "project"]
     assert "tools" in names

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import signal
 from pathlib import Path
@@ -45,6 +47,29 @@ def test_the_result_goes_to_stdout_and_how_it_goes_to_stderr(octo: Octo, server:
         "✓ Done (2 iterations, T)",
     ]
     assert last_text(server.requests[0].body) == "Look around\n\nFiles that matter: a.py"
+
+
+def test_on_one_screen_an_answer_is_printed_once(octo: Octo, server: LlmServer) -> None:
+    server.script(calls(call("list_dir", path="."), text="I look."), says("It is empty."))
+    master, screen = pty.openpty()
+
+    process = octo.with_model(server).start("task", "Look", stdout=screen, stderr=screen)
+    os.close(screen)
+    seen = b""
+    while piece := _read(master):
+        seen += piece
+    os.close(master)
+
+    assert ended(process).code == 0
+    assert (seen.count(b"I look."), seen.count(b"It is empty.")) == (1, 1)
+
+
+def _read(master: int) -> bytes:
+    """Linux says so with an error when nobody can write to the screen any more."""
+    try:
+        return os.read(master, 4096)
+    except OSError:
+        return b""
 
 
 def test_json_tells_the_files_and_the_tokens(octo: Octo, server: LlmServer) -> None:
