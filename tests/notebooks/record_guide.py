@@ -38,7 +38,11 @@ def record() -> None:
     notebook.cells.append(nbformat.v4.new_code_cell(keep))  # type: ignore[no-untyped-call]
     kept = {name: v for name, v in os.environ.items() if not name.startswith(("OCTO_", "OPENAI_"))}
     with tempfile.TemporaryDirectory() as home, LlmServer(*ANSWERS, models=["gpt-4o"]) as server:
-        place = {"OCTO_HOME": home, "IPYTHONDIR": f"{home}/ipython"}
+        place = {
+            "OCTO_HOME": home,
+            "IPYTHONDIR": f"{home}/ipython",
+            "XDG_CONFIG_HOME": f"{home}/config",
+        }
         vendor = {"OPENAI_API_KEY": "token", "OPENAI_BASE_URL": server.base_url}
         client = NotebookClient(
             notebook, kernel_name="octo", resources={"metadata": {"path": home}}

@@ -18,7 +18,8 @@ pytestmark = [pytest.mark.notebooks, pytest.mark.timeout(300)]
 
 def run(command: list[str], home: Path) -> str:
     kept = {name: v for name, v in os.environ.items() if not name.startswith(("OCTO_", "OPENAI_"))}
-    env = {**kept, "OCTO_HOME": str(home), "IPYTHONDIR": str(home / "ipython")}
+    places = {"OCTO_HOME": home, "IPYTHONDIR": home / "ipython", "XDG_CONFIG_HOME": home / "config"}
+    env = {**kept, **{name: str(place) for name, place in places.items()}}
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=ROOT,
