@@ -32,6 +32,9 @@ _VENDORS = {
     r"nvapi-": r"[A-Za-z0-9_-]{20,}",
     r"pypi-": r"A[A-Za-z0-9_-]{40,}",
     r"[rs]k_live_": r"[A-Za-z0-9]{16,}",
+    r"npm_": r"(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{30,}",
+    r"tvly-": r"(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,}",
+    r"ya29\.": r"[A-Za-z0-9_-]{20,}",
 }
 _BEGUN = "|".join(_VENDORS)
 _BEGINNING = re.compile(_BEGUN)
@@ -52,7 +55,10 @@ _SAMPLE = frozenset(
 CONTEXT = 400
 """How many characters before what it hides a shape may begin."""
 
-TRIGGER = r"[=:]|[-_](?<![^abefikoprstux8-][-_])|A(?<![^I]A)|z(?<![^I]z)|J(?<![^y]J)|[rR](?:\s|\Z)"
+TRIGGER = (
+    r"[=:]|[-_](?<![^abefikmoprstuxy8-][-_])|\.(?<![^9]\.)"
+    r"|A(?<![^I]A)|z(?<![^I]z)|J(?<![^y]J)|[rR](?:\s|\Z)"
+)
 """Found in a piece of text with which what a shape hides may begin, whatever stands before it:
 the last of the characters by which each shape is told.
 """

@@ -39,6 +39,9 @@ LETTERS = "abcdefghij0123456789ABCDEFGHIJ0123456789"
         (f"nvapi-{LETTERS}", "nvapi-***"),
         (f"pypi-AgEI{LETTERS}", "pypi-***"),
         (f"sk_live_{LETTERS}", "sk_live_***"),
+        (f"npm_{LETTERS}{LETTERS}", "npm_***"),
+        (f"tvly-dev-{LETTERS}", "tvly-***"),
+        (f"ya29.{LETTERS}", "ya29.***"),
     ],
 )
 def test_what_looks_like_a_key_is_masked(text: str, masked: str) -> None:
@@ -57,6 +60,8 @@ def test_what_looks_like_a_key_is_masked(text: str, masked: str) -> None:
         "the bearer of bad news",
         "http://127.0.0.1:19876/a@b",
         "api_key = None",
+        "npm_config_registry_and_other_names_of_variables",
+        "ya29.5",
         "input_tokens: 1234567890",
     ],
 )
