@@ -35,6 +35,7 @@ from octo_lab.notebook.render_words import (
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"})
 _PICTURE_LIMIT = 4_000_000
+_CODE = re.compile(r"`([^`\n]+)`")
 _ROOT = '<div class="octo mathjax_ignore tex2jax_ignore">'
 
 
@@ -69,6 +70,11 @@ def _line(kind: str, text: str) -> str:
     return f'<div class="octo-{kind}">{escape(text)}</div>'
 
 
+def _coded(text: str) -> str:
+    """A line of ours, in which what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
 def _block(block: Block) -> str:
     match block:
         case TextBlock(text):
@@ -76,7 +82,7 @@ def _block(block: Block) -> str:
         case ReasoningBlock(text):
             return _thought(text)
         case NoticeBlock(text):
-            return _line("notice", text)
+            return f'<div class="octo-notice">{_coded(text)}</div>'
         case ErrorBlock(message, hint):
             return _error(message, hint)
         case ToolBlock():
@@ -91,7 +97,7 @@ def _thought(text: str) -> str:
 
 
 def _error(message: str, hint: str) -> str:
-    step = f"<div>{escape(hint)}</div>" if hint else ""
+    step = f"<div>{_coded(hint)}</div>" if hint else ""
     return f'<div class="octo-error" role="alert"><strong>{escape(message)}</strong>{step}</div>'
 
 

@@ -114,6 +114,13 @@ def test_notices_and_errors_show_with_the_next_step() -> None:
     assert "<strong>No key &lt;x&gt;</strong><div>set OPENAI_API_KEY</div>" in bundle["text/html"]
 
 
+def test_what_a_notice_or_a_hint_marks_as_code_is_shown_as_code() -> None:
+    blocks = (NoticeBlock("`octo <trust>` allows it"), ErrorBlock("No", "`/help` and a ` alone"))
+    html = render_turn(replace(TURN, state="failed", blocks=blocks))["text/html"]
+    assert '<div class="octo-notice"><code>octo &lt;trust&gt;</code> allows it</div>' in html
+    assert "<div><code>/help</code> and a ` alone</div>" in html
+
+
 def test_pictures_of_a_tool_travel_in_the_html_and_nothing_else_does() -> None:
     picture = Media(mime="image/png", data=b"\x89PNG", name='a"b')
     page = Media(mime="text/html", data=b"<script>")
