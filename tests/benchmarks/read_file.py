@@ -128,9 +128,8 @@ def main() -> None:
             size = Path(folder, "f000.py").stat().st_size
         print(f"\nCPU of a file of {size / 1000:.0f} KB ({kind}), ms, median of {ROUNDS} rounds")
         for name, milliseconds in took.items():
-            print(f"  {name:<20} {milliseconds:7.2f}")
-        met = "met" if took["in a turn"] <= GOAL_MS else "MISSED"
-        print(f"  goal <= {GOAL_MS:.1f} ms in a turn: {met}")
+            met = "met" if milliseconds <= GOAL_MS else "MISSED"
+            print(f"  {name:<20} {milliseconds:7.2f}   goal <= {GOAL_MS:.1f} ms: {met}")
 
 
 if __name__ == "__main__":
