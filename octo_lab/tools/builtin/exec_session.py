@@ -106,7 +106,7 @@ def _judge(powers: Powers, args: ExecSessionArgs, workspace: Path) -> Verdict:
         case "start":
             return judge_command(args.command, place_of(powers, workspace))
         case "write":
-            return Verdict("ask", f"it types into {args.name!r}, which runs")
+            return Verdict("ask", f"it types into the program {args.name!r}")
     return Verdict("allow", "it looks at programs that were allowed")
 
 
