@@ -13,10 +13,10 @@ ROOT = Path(__file__).parents[2]
 UV = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
 
 
-def run(command: list[str | Path], **env: str) -> str:
+def run(command: list[str | Path], cwd: Path = ROOT, **env: str) -> str:
     """Run a command in a plain environment; its output, or a failure that shows it."""
     done = subprocess.run(
-        command, cwd=ROOT, env=plain_environment(env), text=True, capture_output=True, check=False
+        command, cwd=cwd, env=plain_environment(env), text=True, capture_output=True, check=False
     )
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout

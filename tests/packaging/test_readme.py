@@ -78,7 +78,7 @@ def test_octo_commands_run(command: list[str], tmp_path: Path) -> None:
     place = {"OCTO_HOME": str(tmp_path / "data"), "OCTO_WORKSPACE": str(tmp_path)}
     place["XDG_CONFIG_HOME"] = str(tmp_path)  # what is trusted is kept there
 
-    run([Path(sys.executable).parent / command[0], *command[1:]], **place)
+    run([Path(sys.executable).parent / command[0], *command[1:]], cwd=tmp_path, **place)
 
 
 def test_the_cells_run_in_the_octo_kernel(tmp_path: Path) -> None:
