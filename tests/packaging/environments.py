@@ -6,14 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 UV = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
 
 
-def run(command: list[str | Path], cwd: Path = ROOT, **env: str) -> str:
+def run(command: Sequence[str | Path], cwd: Path = ROOT, **env: str) -> str:
     """Run a command in a plain environment; its output, or a failure that shows it."""
     done = subprocess.run(
         command, cwd=cwd, env=plain_environment(env), text=True, capture_output=True, check=False

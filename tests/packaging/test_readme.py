@@ -86,7 +86,8 @@ def test_the_cells_run_in_the_octo_kernel(tmp_path: Path) -> None:
     notebook.write_text(json.dumps(_notebook(blocks("python", "octo"))), encoding="utf-8")
     place = {"OCTO_HOME": str(tmp_path / "data"), "OCTO_WORKSPACE": str(tmp_path)}
 
-    run([sys.executable, "-m", "papermill", "-k", "octo", notebook, out], **place)
+    command = [sys.executable, "-m", "papermill", "-k", "octo", str(notebook), str(out)]
+    run(command, cwd=tmp_path, **place)
 
     cells = json.loads(out.read_text(encoding="utf-8"))["cells"]
     shown = [o["data"]["text/plain"] for cell in cells for o in cell["outputs"] if "data" in o]
