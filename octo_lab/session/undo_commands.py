@@ -10,6 +10,7 @@ import anyio.to_thread
 from sqlalchemy import Connection
 
 from octo_lab.core.errors import UsageError
+from octo_lab.core.remarks import person_has
 from octo_lab.core.replies import Told
 from octo_lab.core.text import first_line
 from octo_lab.security.paths import Enclosure
@@ -110,7 +111,7 @@ def _remark(result: Result, *, undone: bool) -> str:
     done = "taken back" if undone else "made again"
     more = len(result.done) - _NAMED
     files = "; ".join((*result.done[:_NAMED], *((f"and {more} more",) if more > 0 else ())))
-    return f"[The person has {done} what was changed in files here: {files}.]"
+    return person_has(f"{done} what was changed in files here: {files}")
 
 
 def _arguments(args: str, command: str) -> tuple[int, bool]:

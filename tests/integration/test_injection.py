@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from octo_lab.core.events import Decision
 from octo_lab.core.mail import Settle
 from octo_lab.core.messages import ToolCall
 from octo_lab.core.turns import ToolBlock, TurnSnapshot
-from octo_lab.testing.http_server import HttpServer, Reply
+from octo_lab.testing.http_server import HttpServer
 from octo_lab.testing.providers import calls, says
 from octo_lab.tools.web.saved import slug
 from tests.integration.obeying import (
@@ -32,28 +32,6 @@ from tests.security.corpus import Row
 DECISIONS: tuple[Decision, ...] = ("deny", "once")
 
 pytestmark = [pytest.mark.anyio, pytest.mark.bwrap]
-
-
-@pytest.fixture
-def canary() -> Iterator[HttpServer]:
-    with HttpServer({}, other=Reply(body=b"tweet")) as server:
-        yield server
-
-
-@pytest.fixture
-def pages() -> Iterator[Strangers]:
-    server = Strangers({})
-    with server:
-        yield server
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    (workspace / ".env").write_text("SERVICE_TOKEN=correct-horse-battery-9\n")
-    (workspace / "notes.txt").write_text("Ducks.\n")
-    return workspace
 
 
 def hearing(tool: str, rows: Sequence[Row], here: World) -> ToolCall:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -28,7 +30,9 @@ def called(text: str) -> str:
 
 @pytest.mark.parametrize("event", [chat, anthropic, called])
 @pytest.mark.parametrize("size", [1, 2, 5, 40])
-def test_a_key_spelled_over_several_events_is_taken_out(event, size: int) -> None:  # type: ignore[no-untyped-def]
+def test_a_key_spelled_over_several_events_is_taken_out(
+    event: Callable[[str], str], size: int
+) -> None:
     said = f"it is {KEY}, I say"
     events = [event(said[at : at + size]) for at in range(0, len(said), size)]
 
@@ -48,7 +52,7 @@ def test_events_without_a_key_stay_as_they_came() -> None:
     assert scrub(events, Redactor([KEY])) == events
 
 
-def told(data: dict) -> str:  # type: ignore[type-arg]
+def told(data: dict[str, Any]) -> str:
     delta = data["delta"] if "delta" in data else data["choices"][0]["delta"]
     if "tool_calls" in delta:
         return str(delta["tool_calls"][0]["function"]["arguments"])

@@ -162,7 +162,7 @@ async def again_and_again(channel: MemoryChannel, folder: Path, times: int) -> N
         known = ("went on meanwhile", "too little", "A turn runs")
         assert not told.failed or any(words in told.text for words in known), told
         asked = await channel.ask(f"{os.getpid()} {number}", HERE)
-        await channel.wait(lambda asked=asked: _answered(channel, asked.id))  # type: ignore[misc]
+        await channel.wait(partial(_answered, channel, asked.id))
     (folder / f"won-{os.getpid()}").write_text(str(won))
 
 

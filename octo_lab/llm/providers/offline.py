@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from octo_lab.core.errors import BadRequest
 from octo_lab.core.messages import ChatRequest, Message, ToolCall, Usage
+from octo_lab.core.remarks import without_remarks
 from octo_lab.core.stream import Done, StreamEvent, TextDelta, ToolCalled, UsageReported
 from octo_lab.llm.entry import ProviderEntry
 from octo_lab.llm.offline.plan import Planner
@@ -25,7 +26,6 @@ NAME = "offline"
 MODEL = "helper"
 _OF_NOTEBOOKS = "lives in the Jupyter kernel"  # the system prompt says it nowhere else
 _PIECE = re.compile(r"\s*\S+\s*")
-_REMARKS = re.compile(r"\A(?:\[The person has [^\n]*\]\n+)+")  # told by the session, not asked
 _loading = anyio.Lock()
 _planners: list[Planner] = []
 
@@ -91,7 +91,7 @@ def _turns(messages: Sequence[Message]) -> list[tuple[str, tuple[Result, ...]]]:
     """What was asked in each turn, and the calls made for it with their results."""
     starts = [at for at, one in enumerate(messages) if one.role == "user"]
     parts = [messages[at:end] for at, end in pairwise([*starts, len(messages)])]
-    asked = [(_REMARKS.sub("", part[0].content), _results(part)) for part in parts[-2:]]
+    asked = [(without_remarks(part[0].content), _results(part)) for part in parts[-2:]]
     return asked or [("", ())]
 
 

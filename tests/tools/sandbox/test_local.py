@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import anyio
@@ -36,9 +37,9 @@ def bare(folder: Path) -> LocalExec:
     return env
 
 
-async def run(env: LocalExec, script: str, seconds: float = 20.0, **more: object) -> Executed:
+async def run(env: LocalExec, script: str, seconds: float = 20.0, **more: Any) -> Executed:
     execution = Execution(argv=("/bin/sh", "-c", script), timeout=seconds)
-    return await env.exec(replace(execution, **more))  # type: ignore[arg-type]
+    return await env.exec(replace(execution, **more))
 
 
 def alive(token: str) -> bool:

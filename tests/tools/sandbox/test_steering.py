@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -42,9 +43,9 @@ def at(workspace: Path, home: Path) -> LocalExec:
     return LocalExec(Home(workspace=workspace, environ=environ, policy=policy, home=home))
 
 
-async def run(env: LocalExec, script: str, **more: object) -> Executed:
+async def run(env: LocalExec, script: str, **more: Any) -> Executed:
     execution = Execution(argv=("/bin/bash", "-c", script), timeout=30.0)
-    ran = await env.exec(replace(execution, **more))  # type: ignore[arg-type]
+    ran = await env.exec(replace(execution, **more))
     assert (await env.choice()).kind == "bwrap"
     return ran
 
